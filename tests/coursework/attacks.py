@@ -180,6 +180,20 @@ def nb(cells: tuple[str, ...], points: float, words: str = "") -> Case:
     return Case(notebook(*cells), points, words)
 
 
+def wrong(body: str, words: str = "") -> Case:
+    """A first function with this body loses its points, and no others."""
+    return nb(relu(body), 2, words)
+
+
+def beside(cell: str, words: str = "") -> Case:
+    """This cell stands below right answers, and costs nothing."""
+    return nb((*GOOD, cell), 5, words)
+
+
+def refused(attempt: str) -> Case:
+    return nb(breach(attempt), 0)
+
+
 def _link(path: Path) -> None:
     path.symlink_to(path.parent.parent / "perfect" / "a1.ipynb")
 
@@ -210,22 +224,18 @@ def cases(outside: Path, port: int) -> dict[str, Case]:
             2,
             "relu_backward is not defined: cell 2 raised SyntaxError",
         ),
-        "name error": nb(
-            relu("return dh"), 2, "name 'dh' is not defined (cell 2, line 2: return dh)"
-        ),
-        "failing cell": nb((*GOOD, "1 / 0"), 5, "ZeroDivisionError"),
+        "name error": wrong("return dh", "name 'dh' is not defined (cell 2, line 2: return dh)"),
+        "failing cell": beside("1 / 0", "ZeroDivisionError"),
         "no import": nb((RELU.replace("(Z > 0)", "np.where(Z > 0, 1, 0)"), LAYER), 5),
         "magics": nb(("%matplotlib inline\n!pip install x", *GOOD, "%%time\nx = 1"), 5),
         "float32": nb(relu("return (dH * (Z > 0)).astype('f4')"), 5),
-        "float16": nb(
-            relu("return (dH * (Z > 0)).astype('f2')"), 2, "float16 holds about 3 digits"
-        ),
+        "float16": wrong("return (dH * (Z > 0)).astype('f2')", "float16 holds about 3 digits"),
         "lambda": nb(("relu_backward = lambda dH, Z: dH * (Z >= 0)", LAYER), 4, "lambda dH, Z"),
         "lists": nb(relu("return (dH * (Z > 0)).tolist()"), 5),
-        "nan": nb(relu("return dH * np.nan"), 2, "nan or inf"),
-        "complex": nb(relu("return dH * (Z > 0) + 1j"), 2),
-        "integers": nb(relu("return 2**100"), 2),
-        "none": nb(relu("pass"), 2, "None"),
+        "nan": wrong("return dH * np.nan", "nan or inf"),
+        "complex": wrong("return dH * (Z > 0) + 1j"),
+        "integers": wrong("return 2**100"),
+        "none": wrong("pass", "None"),
         "changes its inputs": nb(relu("R = dH * (Z > 0)\ndH[:] = 0\nZ[:] = 1\nreturn R"), 5),
         # cells moved, lost, changed
         "deleted cell": nb((IMPORT, LAYER), 2, "relu_backward is not defined"),
@@ -236,85 +246,32 @@ def cases(outside: Path, port: int) -> dict[str, Case]:
         "no checks": nb(GOOD, 5),
         "all in one cell": nb(("\n\n".join(GOOD),), 5),
         # code that does not end, or ends too soon
-        "infinite loop": nb(relu("while True: pass"), 2, "did not finish"),
+        "infinite loop": wrong("while True: pass", "did not finish"),
         "infinite loop in a cell": nb(("while True: pass", *GOOD), 5, "Cell 1 was left out"),
-        "stubborn loop": nb(
-            relu("while True:\n    try:\n        while True: pass\n    except BaseException: pass"),
-            2,
-            "did not finish",
-        ),
-        "recursion bomb": nb(relu("return relu_backward(dH, Z)"), 2, "RecursionError"),
-        "stack bomb": nb(
-            relu("it = iter([1])\nfor _ in range(150_000): it = map(int, it)\nreturn next(it)"),
-            2,
-            "SIGSEGV",
-        ),
-        "memory bomb": nb(relu("return [np.empty(2**23) for _ in range(10**6)]"), 2, "Memory"),
-        "numpy memory bomb": nb((*GOOD, "x = np.ones(2**40)"), 5, "Memory"),
+        "numpy memory bomb": beside("x = np.ones(2**40)", "Memory"),
         "fork bomb": nb(("import os\nwhile True: os.fork()", *GOOD), 5, "not permitted"),
-        "stubborn fork bomb": nb(
-            relu("import os\nwhile True:\n    try: os.fork()\n    except OSError: pass"),
-            2,
-            "did not finish",
-        ),
-        "thread bomb": nb(
-            (
-                "import threading, time\nwhile True:\n    "
-                "threading.Thread(target=time.sleep, args=[99], daemon=True).start()",
-                *GOOD,
-            ),
-            5,
-            "RuntimeError",
-        ),
-        "exit": nb(relu("import os\nos._exit(0)"), 2, "exit status 0"),
-        "exit in a cell": nb((*GOOD, "import os\nos._exit(0)"), 5, "left out"),
+        "exit": wrong("import os\nos._exit(0)", "exit status 0"),
+        "exit in a cell": beside("import os\nos._exit(0)", "left out"),
         "exit everywhere": nb(("import os",) + ("os._exit(1)",) * 9 + GOOD, 0, "used up"),
-        "segfault": nb(relu("import ctypes\nctypes.string_at(0)"), 2, "SIGSEGV"),
-        "hears no signal": nb(
-            (
-                *GOOD,
-                "import signal\nfor s in set(signal.Signals) - {9, 19}:\n"
-                "    signal.signal(s, signal.SIG_IGN)\nwhile True: pass",
-            ),
-            5,
+        "hears no signal": beside(
+            "import signal\nfor s in set(signal.Signals) - {9, 19}:\n"
+            "    signal.signal(s, signal.SIG_IGN)\nwhile True: pass",
             "did not finish",
         ),
-        "no builtins": nb(
-            (
-                *GOOD,
-                "import builtins\nfor name in set(dir(builtins)) - {'delattr', 'builtins'}:\n"
-                "    delattr(builtins, name)",
-            ),
-            5,
+        "no builtins": beside(
+            "import builtins\nfor name in set(dir(builtins)) - {'delattr', 'builtins'}:\n"
+            "    delattr(builtins, name)",
             "left out",
         ),
-        "audit hook": nb((*GOOD, "import sys\nsys.addaudithook(lambda *a: 1 / 0)"), 5, "left out"),
-        "channel closed": nb((*GOOD, "import os\nos.close(3)"), 5, "left out"),
-        "thread that talks between": nb(
-            (
-                *GOOD,
-                "import os, threading, time\ndef talk():\n    while True: os.write(3, b'x')\n"
-                "threading.Thread(target=talk, daemon=True).start()\ntime.sleep(0.2)",
-            ),
-            5,
+        "audit hook": beside("import sys\nsys.addaudithook(lambda *a: 1 / 0)", "left out"),
+        "thread that talks between": beside(
+            "import os, threading, time\ndef talk():\n    while True: os.write(3, b'x')\n"
+            "threading.Thread(target=talk, daemon=True).start()\ntime.sleep(0.2)",
             "left out",
         ),
-        "full disk": nb(
-            (*GOOD, "for i in range(99): open(f'/tmp/{i}', 'wb').write(bytes(2**20))"),
-            5,
-            "No space left",
+        "sleeping thread": beside(
+            "import threading, time\nthreading.Thread(target=time.sleep, args=[999]).start()"
         ),
-        "system exit": nb(relu("raise SystemExit"), 2, "SystemExit"),
-        "atexit": nb((*GOOD, "import atexit, os\natexit.register(os._exit, 0)"), 5),
-        "sleeping thread": nb(
-            (
-                *GOOD,
-                "import threading, time\nthreading.Thread(target=time.sleep, args=[999]).start()",
-            ),
-            5,
-        ),
-        "tracer": nb((*GOOD, "import sys\ndef t(*a): raise ValueError\nsys.settrace(t)"), 5),
-        "output of 200 MB": nb((*GOOD, "for _ in range(200): print('x' * 2**20)"), 5),
         # lies
         "patched": nb(
             (
@@ -326,46 +283,14 @@ def cases(outside: Path, port: int) -> dict[str, Case]:
             ),
             0,
         ),
-        "patched isinstance": nb((*WRONG, f"import builtins\nbuiltins.isinstance = {agree}"), 0),
-        "agrees with all": nb(
-            relu("class Yes:\n    __eq__ = __ne__ = lambda *a: True\nreturn Yes()"),
-            2,
+        "agrees with all": wrong(
+            "class Yes:\n    __eq__ = __ne__ = lambda *a: True\nreturn Yes()",
             "dZ: Yes is not plain data",
         ),
-        "array that agrees": nb(
-            relu(
-                "class Yes(np.ndarray):\n    __eq__ = lambda *a: True\n"
-                "return np.ones_like(dH).view(Yes)"
-            ),
-            2,
-        ),
-        "number that agrees": nb(
-            relu("class Yes(float):\n    __eq__ = lambda *a: True\nreturn Yes(1)"), 2
-        ),
-        "generator": nb(relu("yield dH"), 2, "dZ: generator is not plain data"),
-        "a result that is a view of nothing": nb(
-            relu(
-                "view = np.lib.stride_tricks.as_strided\nreturn view(np.zeros(1), (2**40,), (0,))"
-            ),
-            2,
-            "too large",
-        ),
-        "an error without an end": nb(
-            relu(
-                "class Endless(Exception):\n    def __str__(self):\n        while True: pass\n"
-                "raise Endless"
-            ),
-            2,
+        "an error without an end": wrong(
+            "class Endless(Exception):\n    def __str__(self):\n        while True: pass\n"
+            "raise Endless",
             "did not finish",
-        ),
-        "huge result": nb(relu("return np.broadcast_to(0.0, (10**5, 10**5))"), 2, "too large"),
-        "forged answer": nb(
-            (
-                "import os, sys\nwire = sys.modules['coursework.sandbox.wire']",
-                "os.write(3, wire.encode({'value': {'dZ': 1}, 'nonce': '0'}) * 9)",
-                *WRONG,
-            ),
-            0,
         ),
         "forged marks": nb(
             (
@@ -377,21 +302,6 @@ def cases(outside: Path, port: int) -> dict[str, Case]:
             0,
             "dZ",
         ),
-        "number of arrays": nb(
-            (
-                *GOOD,
-                "import os, sys\nw = sys.modules['coursework.sandbox.wire']\n"
-                "os.write(3, w.encode({'nonce': np.zeros(2)}))",
-            ),
-            5,
-            "not asked",
-        ),
-        "empty array of many rows": nb(
-            relu("return np.empty((0, 2**31, 4))"), 2, "the shape is wrong"
-        ),
-        "long texts": nb(relu("return ['x' * 10**5] + ['a'] * 9_999"), 2, "is not an array"),
-        "many axes": nb(relu("return np.zeros((2,) * 16, 'i1')"), 2, "the shape is wrong"),
-        "long words": nb(relu("raise ValueError('L' * 5000)"), 2, "L" * 500),
         "number, array, all that agrees": nb(
             relu(
                 "class Yes:\n    __array__ = lambda *a, **k: dH * (Z > 0)\n"
@@ -399,73 +309,31 @@ def cases(outside: Path, port: int) -> dict[str, Case]:
             ),
             5,  # what its array holds is right, and nothing else of it is asked
         ),
-        "array that cannot be made": nb(
-            relu("class No:\n    def __array__(self): return 1 / 0\nreturn No()"),
-            2,
-            "dZ: No gives no array",
+        "array that cannot be made": wrong(
+            "class No:\n    def __array__(self): return 1 / 0\nreturn No()", "dZ: No gives no array"
         ),
-        "floats that lie": nb(
-            relu(
-                "class Yes(float):\n"
-                "    __float__ = __index__ = __array__ = lambda *a, **k: dH * (Z > 0)\n"
-                "return [[Yes(0)] * 4] * 3"
-            ),
-            2,
-            "dZ",
+        "endless dict": wrong(
+            "class D(dict):\n    def items(self):\n        while True: yield 'dZ', 1\nreturn D()"
         ),
-        "endless dict": nb(
-            relu(
-                "class D(dict):\n    def items(self):\n        while True: yield 'dZ', 1\n"
-                "return D()"
-            ),
-            2,
+        "number too large": wrong(
+            "class C(complex):\n    real = 10**400\n    imag = 0\nreturn C()", "dZ"
         ),
-        "number too large": nb(
-            relu("class C(complex):\n    real = 10**400\n    imag = 0\nreturn C()"),
-            2,
-            "dZ",
+        "endless sequence": wrong(
+            "from collections.abc import Sequence\nclass S(Sequence):\n"
+            "    __len__ = lambda self: 1\n    __getitem__ = lambda self, k: k\nreturn S()"
         ),
-        "endless sequence": nb(
-            relu(
-                "from collections.abc import Sequence\nclass S(Sequence):\n"
-                "    __len__ = lambda self: 1\n    __getitem__ = lambda self, k: k\nreturn S()"
-            ),
-            2,
+        "endless mapping": wrong(
+            "from collections.abc import Mapping\nclass M(Mapping):\n"
+            "    __len__ = lambda self: 1\n    __getitem__ = lambda self, k: k\n"
+            "    def __iter__(self):\n        k = 0\n        while True: yield (k := k + 1)\n"
+            "return M()"
         ),
-        "endless mapping": nb(
-            relu(
-                "from collections.abc import Mapping\nclass M(Mapping):\n"
-                "    __len__ = lambda self: 1\n    __getitem__ = lambda self, k: k\n"
-                "    def __iter__(self):\n        k = 0\n        while True: yield (k := k + 1)\n"
-                "return M()"
-            ),
-            2,
+        "array that leaves": wrong(
+            "class A:\n    def __array__(self): raise SystemExit\nreturn A()", "SystemExit"
         ),
-        "array that leaves": nb(
-            relu("class A:\n    def __array__(self): raise SystemExit\nreturn A()"), 2, "SystemExit"
+        "text with a lying length": wrong(
+            "class S(str):\n    __len__ = lambda self: 0\nreturn S('x' * 2**21)", "too large"
         ),
-        "array that ends the process": nb(
-            relu("class A:\n    def __array__(self): __import__('os')._exit(4)\nreturn A()"),
-            2,
-            "exit status 4",
-        ),
-        "array that is none": nb(
-            relu("class A:\n    def __array__(self, *a, **k): return self\nreturn A()"),
-            2,
-            "gives no array",
-        ),
-        "array of objects": nb(
-            relu("return np.array([[dH] * 2, 3], object)"),
-            2,
-            "an array of dtype object is not plain",
-        ),
-        "array with names": nb(relu("return np.zeros(3, [('a', 'f8')])"), 2, "is not plain data"),
-        "text with a lying length": nb(
-            relu("class S(str):\n    __len__ = lambda self: 0\nreturn S('x' * 2**21)"),
-            2,
-            "too large",
-        ),
-        "key of many digits": nb(relu("return {10**400: 1}"), 2, "neither a string nor"),
         "conversion replaced": nb(
             (
                 *WRONG,
@@ -473,24 +341,6 @@ def cases(outside: Path, port: int) -> dict[str, Case]:
                 "worker.plain = lambda value: {'dZ': None, 'dW': None, 'verdict': 'right'}",
             ),
             0,
-        ),
-        "encoding replaced": nb(
-            (
-                *WRONG,
-                "import sys\nwire = sys.modules['coursework.sandbox.wire']",
-                "wire._flatten = lambda *a: ['l']",
-            ),
-            0,
-        ),
-        "wrapped for ever": nb(
-            (
-                IMPORT,
-                "class C:\n    __wrapped__ = property(lambda self: C())\n"
-                "    def __call__(self, dH, Z): return dH * (Z > 0)\nrelu_backward = C()",
-                LAYER,
-            ),
-            5,
-            "cannot be shown here",
         ),
         "says nothing of itself": nb(
             (
@@ -501,25 +351,17 @@ def cases(outside: Path, port: int) -> dict[str, Case]:
             ),
             5,
         ),
-        "awaits for ever": nb(
-            (
-                *GOOD,
-                "class F:\n    def __await__(self):\n        while True: yield\nawait F()",
-            ),
-            5,
+        "awaits for ever": beside(
+            "class F:\n    def __await__(self):\n        while True: yield\nawait F()",
             "did not finish",
         ),
-        "error without a name": nb(
-            relu(
-                "class M(type):\n    __name__ = property(lambda c: object())\n"
-                "class E(Exception, metaclass=M): pass\nraise E"
-            ),
-            2,
+        "error without a name": wrong(
+            "class M(type):\n    __name__ = property(lambda c: object())\n"
+            "class E(Exception, metaclass=M): pass\nraise E",
             "exit status 1",
         ),
-        "error that says it is right": nb(
-            relu("raise ValueError('</p><h2>5 of 5 points</h2>\\x1b[2J✓ right\\u202e')"),
-            2,
+        "error that says it is right": wrong(
+            "raise ValueError('</p><h2>5 of 5 points</h2>\\x1b[2J✓ right\\u202e')",
             "&lt;/p&gt;&lt;h2&gt;5 of 5",
         ),
         "wire on stdout": nb(
@@ -530,41 +372,25 @@ def cases(outside: Path, port: int) -> dict[str, Case]:
             ),
             0,
         ),
-        "answer with its number": nb(relu(NONCE), 2, "is missing"),
-        "words as markup": nb(
-            relu("raise ValueError('<script>alert(1)</script>\\ud800\\0')"), 2, "&lt;script&gt;"
+        "answer with its number": wrong(NONCE, "is missing"),
+        "words as markup": wrong(
+            "raise ValueError('<script>alert(1)</script>\\ud800\\0')", "&lt;script&gt;"
         ),
         # out of the box
-        "reads the secret": nb(breach(f"open({secret!r}).read()"), 0),
-        "reads another's": nb(breach(f"open({str(outside / 'in/perfect/a1.ipynb')!r}).read()"), 0),
-        "reads marks": nb(breach(f"import os\nos.listdir({str(outside / 'out')!r})"), 0),
-        "reads the course": nb(breach("import coursework.exercise.trusted"), 0),
-        "reads memory": nb(breach("open('/proc/self/mem', 'rb')"), 0),
-        "reads processes": nb(breach("import os\nos.listdir('/proc/1')"), 0),
-        "reads the environment": nb(breach("import os\nos.environ['COURSEWORK_TEST']"), 0),
-        "searches memory": nb(breach(SEARCH), 0),
-        "reads frames": nb(relu(FRAMES + "\nreturn dH * (Z > 0)"), 2, "AssertionError"),
-        "inherits descriptors": nb(
-            breach(
-                "import os\nfor fd in range(4, 4096):\n    try: os.fstat(fd)\n"
-                "    except OSError: continue\n    break\nelse: raise OSError"
-            ),
-            0,
+        "reads the secret": refused(f"open({secret!r}).read()"),
+        "reads another's": refused(f"open({str(outside / 'in/perfect/a1.ipynb')!r}).read()"),
+        "reads marks": refused(f"import os\nos.listdir({str(outside / 'out')!r})"),
+        "reads the course": refused("import coursework.exercise.trusted"),
+        "reads memory": refused("open('/proc/self/mem', 'rb')"),
+        "searches memory": refused(SEARCH),
+        "reads frames": wrong(FRAMES + "\nreturn dH * (Z > 0)", "AssertionError"),
+        "writes outside": refused(f"open({target!r}, 'w').write('x')"),
+        "opens a socket": refused(
+            f"import socket\nsocket.create_connection(('127.0.0.1', {port}), 2)"
         ),
-        "writes outside": nb(breach(f"open({target!r}, 'w').write('x')"), 0),
-        "opens a socket": nb(
-            breach(f"import socket\nsocket.create_connection(('127.0.0.1', {port}), 2)"), 0
+        "asks who is at the other end": refused(
+            "import socket\npeer = socket.socket(1, 1, 0, 3)\npeer.getpeername()"
         ),
-        "asks who is at the other end": nb(
-            breach("import socket\npeer = socket.socket(1, 1, 0, 3)\npeer.getpeername()"), 0
-        ),
-        "traces its parent": nb(
-            breach(
-                "import ctypes as c, os\nassert not c.CDLL(None).ptrace(16, os.getppid(), 0, 0)"
-            ),
-            0,
-        ),
-        "starts a program": nb(breach("import subprocess\nsubprocess.run(['/bin/true'])"), 0),
         "kills its parent": nb(
             (
                 "import os\nfor pid in (os.getppid(), 0, -1):\n    try: os.kill(pid, 9)\n"
@@ -575,7 +401,6 @@ def cases(outside: Path, port: int) -> dict[str, Case]:
         ),
         # not what was asked for
         "empty": Case(b"", 0, "not a Jupyter notebook"),
-        "picture": Case(b"\x89PNG\r\n\x1a\n" + bytes(99), 0, "not a Jupyter notebook"),
         "json": Case("[1, 2]", 0, "not a Jupyter notebook"),
         "deep json": Case("[" * 10**5, 0, "not a Jupyter notebook"),
         "many brackets": Case("[" * 10**6, 0, "holds too much"),
@@ -588,18 +413,13 @@ def cases(outside: Path, port: int) -> dict[str, Case]:
         "duplicate ids": Case(
             notebook(cells=[_cell(source, {}) | {"id": "x"} for source in GOOD]), 5
         ),
-        "byte order mark": Case(b"\xef\xbb\xbf" + notebook(*GOOD).encode(), 5),
-        "utf-16": Case(notebook(*GOOD).encode("utf-16"), 5),
-        "latin-1": Case(
-            notebook(*GOOD, "# GRAD").replace("GRAD", "gr\u00e4d").encode("latin-1"), 5
-        ),
         "cell of zeros": nb(("\0" * 99, *GOOD), 5, "null bytes"),
         "format 99": Case(notebook(*GOOD, nbformat=99), 0, "format 99"),
         "format 3": Case(old_notebook(*GOOD), 5),
         "odd cells": Case(notebook(cells=[1, None, {}, {"cell_type": "code", "source": 3}]), 0),
         "no cells": Case(notebook(cells={"a": 1}), 0, "not defined"),
         "many cells": Case(notebook(*["pass"] * 1001), 0, "more than 1000"),
-        "huge cell": nb((*GOOD, "#" * 10**6), 5, "characters"),
+        "huge cell": beside("#" * 10**6, "characters"),
         "huge cell, claimed": nb(
             (
                 *GOOD,

@@ -95,17 +95,6 @@ def layer_backward(X, W, b, T):
     dZ = found["b"]
     return {"dZ": dZ, "db": dZ.sum(axis=0), "dW": found["W"], "dX": found["X"]}
 """
-HIDDEN = """
-def {0}(dz, a, b, c, d, e):
-    '''Lines.
-
-    raise NotImplementedError
-    '''
-    return by_script(dz, a, b, c, d, e)
-
-
-by_script = {0}_by_script
-"""
 ANYTHING = """
 class Anything(float):
     def __eq__(self, other): return True
@@ -180,10 +169,6 @@ def _with_own_token(found: Class, k: int) -> Notebook:
     return _retold(found, k, lambda _: own)
 
 
-def _renamed(found: Class, k: int) -> Notebook:
-    return _retold(found, k, lambda own: own.replace(":u000:", f":{found.students[k].id}:"))
-
-
 def _with_both(found: Class, k: int) -> Notebook:
     [theirs] = find_tokens(json.dumps(found.notebooks[VICTIM]))
     return extra(solved(found, k), f"# {theirs}")
@@ -249,21 +234,6 @@ def _behind_lines(found: Class, k: int) -> Notebook:
     return extra(only(found.notebooks[k], "ex-own-backward", cells), code)
 
 
-def _as_a_stub(found: Class, k: int) -> Notebook:
-    """What is called says that it is still to be written, and calls the script."""
-    code = _script(found, k)
-    for name in ("backward", "mended"):
-        code = code.replace(f"def {name}(", f"def {name}_by_script(") + HIDDEN.format(name)
-    return extra(found.notebooks[k], code)
-
-
-def _unseen(found: Class, k: int) -> Notebook:
-    """No cell defines the functions: the stubs are gone, and `exec` makes them."""
-    for name in ("ex-own-backward", "ex-own-layer", "ex-own-fault"):
-        named(found.notebooks[k], name)["source"] = ""
-    return extra(found.notebooks[k], f"exec({_script(found, k)!r})")
-
-
 def _borrowed(found: Class, k: int) -> Notebook:
     """NumPy's name stands for something that runs the script."""
     code = _script(found, k).replace("def mended(", "def script(")
@@ -306,15 +276,10 @@ def _written_over(found: Class, k: int) -> Notebook:
 Case = tuple[Callable[[Class, int], Notebook], list[str], str]
 CASES: dict[str, Case] = {
     "another's, as it is": (lambda found, k: solved(found, VICTIM), NOTHING, "those of u000"),
-    "another's, renamed": (_renamed, NONE, "the token was altered"),
     "another's, with one's own token": (_with_own_token, NONE, ""),
     "another's, without a token": (_told_by(lambda _: ""), NONE, "has lost the token"),
-    "another's, its token cut": (_told_by(lambda own: own[:-1]), NONE, "is cut or altered"),
     "another's, of another secret": (
         _told_by(lambda own: own.replace(own[17:25], "01234567")), NOTHING, "another secret"
-    ),
-    "another's, of another attempt": (
-        _told_by(lambda own: own.replace(":1:u0", ":2:u0")), NONE, "the token was altered"
     ),
     "one's own, with another's token, too": (_with_both, FULL, "tokens of several"),
     "another's, without metadata": (_stripped, NOTHING, "those of u000"),
@@ -342,8 +307,6 @@ CASES: dict[str, Case] = {
     "the problem deleted": (_deleted, FULL, ""),
     "one script for all": (_by_script, NUMBERS, "is to be written as lines of arithmetic"),
     "a script behind lines": (_behind_lines, NONE, ""),
-    "a script behind a stub": (_as_a_stub, NUMBERS, "calls by_script"),
-    "a script that exec makes": (_unseen, NUMBERS, "no cell defines backward as lines"),
     "a script by the name of NumPy": (_borrowed, NUMBERS, ""),
 }  # fmt: skip
 

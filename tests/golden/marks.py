@@ -5,7 +5,6 @@ What is graded alone, problems that are drawn and an engine of one's own, is lef
 
 import dataclasses
 import json
-import os
 import socket
 import tempfile
 from collections.abc import Iterator
@@ -26,7 +25,6 @@ ANSWERS = ROOT / "tests" / "coursework" / "answers"
 
 
 def entries() -> Iterator[Entry]:
-    os.environ["COURSEWORK_TEST"] = "x"
     with tempfile.TemporaryDirectory() as name, socket.create_server(("127.0.0.1", 0)) as server:
         folder, port = Path(name), server.getsockname()[1]
         for student, graded in Batch(folder, port).graded.items():

@@ -53,10 +53,8 @@ def hand_in(path: Path, case: Case) -> None:
 
 @pytest.fixture(scope="module")
 def batch(isolated: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Batch]:
-    os.environ["COURSEWORK_TEST"] = "x"
     with socket.create_server(("127.0.0.1", 0)) as server:
         yield Batch(tmp_path_factory.mktemp("batch"), server.getsockname()[1])
-    del os.environ["COURSEWORK_TEST"]
 
 
 @pytest.mark.parametrize("student", NAMES)
@@ -91,19 +89,10 @@ def test_a_mark_does_not_depend_on_who_else_hands_in(batch: Batch, tmp_path: Pat
         assert (mark.problems, mark.remarks) == (before.problems, before.remarks)
 
 
-# What reaches nothing from an empty environment either, or stops its own server.
-NOT_TRIED = (
-    "reads the environment",
-    "searches memory",
-    "inherits descriptors",
-    "traces its parent",
-)
-
-
 def test_the_attempts_are_real(batch: Batch, tmp_path: Path) -> None:
     """Where nothing is isolated they succeed: it is the sandbox that makes them fail above."""
     breaches = [n for n, c in batch.cases.items() if "'broken' in globals" in str(c.content)]
-    tried = [name for name in breaches if name not in NOT_TRIED]
+    tried = [name for name in breaches if name != "searches memory"]  # there is no secret here
     assert len(tried) >= 8
     with socket.create_server(("127.0.0.1", 0)) as server:
         now = cases(batch.folder, server.getsockname()[1])

@@ -233,70 +233,21 @@ def test_its_scratch_space_is_small_and_new(box: Sandbox) -> None:
 ESCAPES = {
     "fork": "import os; os.fork()",
     "program": "import subprocess; subprocess.run(['/bin/true'])",
-    "exec": "import os, sys; os.execv(sys.executable, ['x'])",
     "internet": "import socket; socket.socket().connect(('127.0.0.1', 80))",
-    "vsock": "import socket; socket.socket(40, 1)",
-    "socket pair": "import socket; socket.socketpair()",
-    "peer": "import socket; socket.socket(fileno=3).getsockopt(1, 77)",
-    "peer's descriptor": "import socket as s; c = s.socket(1, 1, 0, 3); c.setsockopt(1, 76, 1)",
     "peer's name": "import socket as s; c = s.socket(1, 1, 0, 3); c.getpeername()",
-    "a name of its own": "import socket as s; c = s.socket(1, 1, 0, 3); c.bind('')",
-    "message": "import socket as s; c = s.socket(1, 1, 0, 3); c.recvmsg(1, 99, s.MSG_DONTWAIT)",
-    "bytes out of band": "import socket as s; c = s.socket(1, 1, 0, 3); c.send(b'x', s.MSG_OOB)",
-    "end of the channel": "import socket as s; c = s.socket(1, 1, 0, 3); c.shutdown(2)",
-    "notice of a folder": "import fcntl, os; fcntl.fcntl(os.open('/tmp', 0), 1026, 1)",
     "device's time": "import os; os.utime('/dev/null', (1, 1))",
     "unix": "import socket; socket.socket(socket.AF_UNIX)",
     "url": "import urllib.request; urllib.request.urlopen('http://example.org')",
     "more memory": "import resource as r; r.setrlimit(r.RLIMIT_AS, (-1, -1))",
     "more processor": "import resource as r; r.setrlimit(r.RLIMIT_CPU, (-1, -1))",
-    "root": "import os; os.setuid(0)",
-    "chroot": "import os; os.chroot('/tmp')",
     "memfd": "import os; os.memfd_create('x')",
     "descriptor": "import os, socket as s; s.send_fds(s.socket(fileno=os.dup(3)), [b'x'], [0])",
-    "priority": "import os; os.setpriority(0, 0, -5)",
-    "realtime": "import os; os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))",
 }
 
 
 @pytest.mark.parametrize("source", ESCAPES.values(), ids=ESCAPES)
 def test_it_is_refused(session: Session, source: str) -> None:
     assert raised(session, source) in ("PermissionError", "URLError", "ValueError", "OSError")
-
-
-X86 = os.uname().machine == "x86_64"
-SYSCALLS = {  # with arguments that an ordinary process may try
-    "ptrace": "ptrace(0, 0, 0, 0)",
-    "unshare": "unshare(0x10000000)",
-    "mount": "mount(b'x', b'/tmp', b'tmpfs', 0, None)",
-    "shmget": "shmget(0, 1 << 20, 0o1600)",
-    "prctl": "prctl(1, 0)",
-    "dumpable": "prctl(4, 1)",
-    "another filter": "prctl(22, 1)",
-    "lease": "fcntl(0, 1024, 1)",
-    "clone": f"syscall({56 if X86 else 220}, 17, 0, 0, 0, 0)",
-    "thread of its own descriptors": f"syscall({56 if X86 else 220}, 0x3d0b00, 0, 0, 0, 0)",
-    "clone3": "syscall(435, bytes([0] * 88), 88)",
-    "keyctl": f"syscall({250 if X86 else 219}, 0, -3, 1)",
-    "io_uring": "syscall(425, 8, bytes(120))",
-    "pidfd_send_signal": "syscall(424, 3, 0, None, 0)",
-    "a newer call": "syscall(463, 0, 0, 0, 0)",
-    "inotify": "inotify_init1(0)",
-    "requests that wait": f"syscall({206 if X86 else 0}, 64, ctypes.byref(ctypes.c_long()))",
-    "everybody's disks": "syncfs(0)",
-    "timer": "timer_create(0, None, ctypes.byref(ctypes.c_void_p()))",
-    "huge pages": "mmap(None, 1 << 21, 3, 0x40022, -1, 0)",
-    "a processor of its choice": "sched_setaffinity(0, 8, bytes([1] + [0] * 7))",
-    "space on the disk": "statfs(b'/usr/lib', ctypes.create_string_buffer(999))",
-}
-
-
-@pytest.mark.parametrize("call", SYSCALLS.values(), ids=SYSCALLS)
-def test_the_kernel_refuses(session: Session, call: str) -> None:
-    run(session, f"import ctypes\nc = ctypes.CDLL(None, use_errno=True)\nx = c.{call}")
-    run(session, "e = ctypes.get_errno()")
-    assert value(session, "student.x") == -1
-    assert value(session, "student.e") in (jail.EPERM, jail.ENOSYS)
 
 
 @pytest.mark.parametrize("target", ["-1, 9", "0, 9", "1, 9", "TESTS, 9", "os.getppid(), 9"])
@@ -615,6 +566,6 @@ def test_two_submissions_side_by_side_cannot_talk() -> None:
 @pytest.mark.skipif(sys.platform != "linux", reason="the channels are those of Linux")
 def test_two_processes_that_are_not_shut_in_can_talk() -> None:
     """Those attempts that leave nothing behind carry a bit where no wall is."""
-    names = {"record_lock", "open_file_lock", "file_lock", "waiters", "abstract_socket"}
+    names = {"record_lock", "file_lock", "waiters", "abstract_socket"}
     heard = _pair(names, isolate=False)
     assert {name for name, words in heard.items() if len(words) > 1} == names
