@@ -1,4 +1,4 @@
-"""What `chaingrad.program` writes: on pages, on paper sheets, and for sixty functions.
+"""What `chaingrad.program` writes: on pages, on paper sheets, and for thirty functions.
 
 What the workbench writes of its own programs is in the figures, what tiles are made of in the
 problems.
