@@ -58,33 +58,6 @@ def test_the_three_rules_of_grad(seed: int) -> None:
 
 
 @each("seed", SEEDS)
-def test_two_losses_leave_the_gradient_of_their_sum(seed: int) -> None:
-    leaves = leaves_of(seed)
-    *_, one, two = grown(leaves, seed)
-    expected = gradients(one + two, leaves)
-    one.backward()
-    two.backward()
-    assert [leaf.grad for leaf in leaves] == pytest.approx(expected)
-
-
-def test_a_root_may_be_a_leaf() -> None:
-    alone = Node(5.0)
-    alone.backward()
-    alone.backward()
-    assert alone.grad == 2.0
-
-
-@each("seed", SEEDS)
-def test_children_come_before_parents(seed: int) -> None:
-    *_, root = grown(leaves_of(seed), seed)
-    order = root.sorted_graph()
-    place = {node: i for i, node in enumerate(order)}
-    assert len(place) == len(order)
-    for node in order:
-        assert all(place[node] < place[parent] for parent in node.parents)
-
-
-@each("seed", SEEDS)
 def test_a_share_that_is_cut_is_missing_and_the_value_is_right(seed: int) -> None:
     chance = random.Random(seed)
     w, x, b = (Node(chance.uniform(0.2, 1)) for _ in range(3))

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from chainlab.lessons.bug_museum import CHANGES, broken, engines, neuron
 from chainlab.lessons.engine import Node, slopes
@@ -233,9 +232,3 @@ def test_a_wrong_value_is_hidden_from_differences_through_the_same_engine(
     assert found == pytest.approx(own) == pytest.approx(1)
     assert slopes(f, [0.7]) == pytest.approx([right])
     assert f(engine(0.7)).data != f(0.7)
-
-
-def test_pytorch_gives_zero_today_for_the_power_of_zero() -> None:
-    x = torch.tensor(0.0, requires_grad=True)
-    (x**0).backward()
-    assert x.grad == 0

@@ -60,13 +60,6 @@ def right(nodes: list[Any]) -> None:
 
 
 @each("seed", SEEDS)
-def test_arrows_lead_from_older_to_newer_numbers(seed: int) -> None:
-    nodes, _ = made(seed)
-    for i, node in enumerate(nodes):
-        assert all(parent in nodes[:i] for parent in node.parents)
-
-
-@each("seed", SEEDS)
 def test_the_record_read_backward_is_an_order_that_works(seed: int) -> None:
     nodes, _ = made(seed)
     sweep(nodes[::-1])

@@ -70,27 +70,6 @@ def test_plain_descent_does_not_wake_a_unit_that_is_off_for_every_example(seed: 
         assert (X @ W1[0] < 0).all()
 
 
-@each(
-    ("optimizer", "options", "wakes"),
-    [
-        (torch.optim.SGD, {"lr": 0.1}, False),
-        (torch.optim.SGD, {"lr": 11}, True),  # the rate times lam is 1.1
-        (torch.optim.SGD, {"lr": 0.1, "momentum": 0.9}, True),
-        (torch.optim.Adam, {"lr": 0.05}, True),
-    ],
-)
-def test_momentum_adam_and_too_long_a_step_can_wake_a_unit(
-    optimizer: Any, options: dict[str, float], wakes: bool
-) -> None:
-    w, x = torch.tensor([[-0.3, 0.4], [2.0, 1.0]], dtype=torch.float64)
-    stepper, on = optimizer([w], **options), False
-    for _ in range(100):
-        w.grad = 0.1 * w  # decay alone
-        stepper.step()
-        on = on or bool(w @ x > 0)
-    assert on == wakes
-
-
 @each("seed", SEEDS)
 def test_no_formula_but_that_of_the_second_weights_reads_h(seed: int) -> None:
     W1, W2, x, y, lam = network(seed)
