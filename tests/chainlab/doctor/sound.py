@@ -129,22 +129,6 @@ ONCE = changed(
     ("    out = Value(f", "    refuse_spent(*operands)\n    out = Value(f"),
 )  # fmt: skip
 
-EDGES = changed(
-    patients.ARRAYS,
-    ("import numpy as np\n", "import numpy as np\n\nEDGES = []  # of all graphs\n"),
-    ("self.parents, self.shares = parents, shares\n",
-     "EDGES.extend((self, parent, share) for parent, share in zip(parents, shares))\n"),
-    ("        order = sorted_graph(self)\n"
-     "        for node in order:\n            if node.parents:\n"
-     "                node.grad = np.zeros_like(node.data)\n",
-     "        for child, _, _ in EDGES:\n            child.grad = np.zeros_like(child.data)\n"),
-    ("        for node in order:\n"
-     "            for parent, share in zip(node.parents, node.shares):\n"
-     "                parent.grad = parent.grad + fitted(share(node.grad), parent.data.shape)\n",
-     "        for node, parent, share in reversed(EDGES):\n"
-     "            parent.grad = parent.grad + fitted(share(node.grad), parent.data.shape)\n"),
-)  # fmt: skip
-
 RECURSION = (
     changed(
         patients.ARRAYS,
@@ -181,60 +165,6 @@ DATACLASS = changed(
     ("elif node not in visited:\n            visited.add(node)",
      "elif id(node) not in visited:\n            visited.add(id(node))"),
 )  # fmt: skip
-
-OBJECTS = f'''
-import numpy as np
-
-
-class Operation:
-    """It keeps its operands, and knows what of a gradient belongs to each."""
-
-    def __call__(self, *operands):
-        self.operands = [x if isinstance(x, Value) else Value(x) for x in operands]
-        arguments = [x.data for x in self.operands]
-        self.out = Value(self.value(*arguments))
-        self.out.maker = self
-        return self.out
-
-    def send(self):
-        arguments = [x.data for x in self.operands]
-        for x, share in zip(self.operands, self.shares(self.out.grad, *arguments)):
-            x.grad = x.grad + like(share, x.data)
-
-
-class Rule(Operation):
-    def __init__(self, value, rule):
-        self.value = value
-        self.shares = lambda g, *arguments: rule(g, self.out.data, *arguments)
-
-
-def computed(f, rule, *operands):
-    return Rule(f, rule)(*operands)
-
-
-class Value:
-    __array_ufunc__ = None
-
-    def __init__(self, data):
-        self.data = np.asarray(data, float)
-        self.grad = np.zeros_like(self.data)
-        self.maker = None
-{_RULES}
-    def backward(self):
-        order, seen, todo = [], set(), [(self.maker, False)] if self.maker else []
-        while todo:
-            made, done = todo.pop()
-            if done:
-                order.append(made)
-            elif made not in seen:
-                seen.add(made)
-                todo += [(made, True), *((x.maker, False) for x in made.operands if x.maker)]
-        for made in order:
-            made.out.grad = np.zeros_like(made.out.data)
-        self.grad = self.grad + 1.0
-        for made in reversed(order):
-            made.send()
-{LIKE}{TRAIN}'''
 
 # A method's head, its result, and the share of its operand.
 UNARY = [
@@ -369,10 +299,8 @@ DESIGNS = {
     "a table of rules": patients.TABLE,
     "a tape": TAPE,
     "a tape that is cleared": CLEARED,
-    "one list of edges": EDGES,
     "recursion": RECURSION,
     "a dataclass": DATACLASS,
-    "operations as objects": OBJECTS,
 }
 
 
