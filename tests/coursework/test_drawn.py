@@ -394,36 +394,3 @@ def test_ids_that_a_spreadsheet_changed_and_one_notebook_that_fits_nobody(tmp_pa
 def test_ids_that_differ_in_case_or_zeros_alone_are_asked_the_same(one: str, other: str) -> None:
     assert student_seed(SECRET, one, "a") == student_seed(SECRET, other, "a")
     assert student_seed(SECRET, one, "a") != student_seed(SECRET, f"{other}1", "a")
-
-
-@pytest.mark.usefixtures("isolated")
-@pytest.mark.full
-@pytest.mark.slow
-def test_a_class_of_sixty_from_release_to_feedback(tmp_path: Path) -> None:
-    """Right, slipped, swapped with a neighbour, as released, not handed in; then mended."""
-    found = Class(tmp_path, 60)
-    assert len({text_of(notebook) for notebook in found.notebooks}) == 60
-    for k in range(0, 60, 6):
-        found.answer(k)
-        found.answer(k + 1, slipped)
-        found.answer(k + 2, by=k + 3)
-        found.answer(k + 3, by=k + 2)
-        hand_in(tmp_path / "in", f"u{k + 4:03}", "yours", found.notebooks[k + 4])
-    assert found.grade() == 0
-    right, nothing = ["14", "4", "3", "4", "3"], ["0"] * 5
-    first = [right, ["3", "0", "3", "0", "0"], [""] * 5, [""] * 5, nothing, [""] * 5]
-    assert [found.points(k) for k in range(60)] == first * 10
-    kept = {path: path.stat().st_mtime_ns for path in (tmp_path / "out" / "marks").rglob("*.json")}
-    assert len(kept) == 30
-    for k in range(0, 60, 6):
-        for j in (k + 2, k + 3):
-            hand_in(tmp_path / "in", f"u{j:03}", "yours", found.notebooks[j])
-    changes = tmp_path / "out" / "changes.csv"
-    changes.write_text(changes.read_text() + "u001,yours,ex-own-layer,2,by hand\n")
-    assert found.grade() == 0
-    second = [right, ["3", "0", "3", "0", "0"], right, right, nothing, [""] * 5]
-    wanted = [second[0], ["5", "0", "3", "2", "0"], *(second * 10)[2:]]
-    assert [found.points(k) for k in range(60)] == wanted
-    assert {path: path.stat().st_mtime_ns for path in kept} == kept  # not graded anew
-    handed = {f"u{k:03}" for k in range(60) if k % 6 != 5}
-    assert {path.stem for path in (tmp_path / "out" / "feedback").iterdir()} == handed

@@ -1,6 +1,5 @@
 """Pages run as other machines would run them: each setting reaches the pages, and is named."""
 
-import io
 import json
 import os
 import subprocess
@@ -12,9 +11,8 @@ from jupyter_cache import get_cache
 
 from tests.site.test_build import CELL, PAGE, make_book, write
 from tests.support import ROOT
-from tools import anywhere, kernels
+from tools import kernels
 from tools.anywhere import SETTINGS, Setting
-from tools.console import Progress
 
 SEEN = (
     CELL
@@ -99,36 +97,7 @@ def test_a_page_sees_its_setting(tmp_path: Path, setting: Setting) -> None:
         assert used["NumPy"] == (", ".join(kernels.features()[0]) or "baseline")
 
 
-@pytest.mark.full
-def test_a_failure_names_page_cell_and_setting(tmp_path: Path) -> None:
-    book = make_book(tmp_path)
-    write(book, page=PAGE + ONE_THREAD, quiet=PAGE + MEANT, noisy=PAGE + NOISY)
-    four, one = SETTINGS[2:]
-    said = failures(book, one)
-    assert "chapters/page.md" not in said
-    assert "chapters/noisy.md, cell 2 (line 12):" in said
-    assert "careful" in said
-    assert f"under setting 4: {one}" in said
-    assert "chapters/page.md, cell 2 (line 12):" in failures(book, four)
-    assert "quiet" not in said
-    assert not (book / "_build" / ".jupyter_cache").exists()
-
-
 def test_any_two_settings_meet() -> None:
     for first, second in (("old", "threads"), ("old", "busy"), ("threads", "busy")):
         assert len({(getattr(s, first), getattr(s, second)) for s in SETTINGS}) == 4
     assert len({setting.number for setting in SETTINGS}) == len(SETTINGS) == 4
-
-
-@pytest.mark.full
-@pytest.mark.skipif(not kernels.can_be_old(), reason="the processor has none that are old")
-def test_kernels_that_were_not_asked_for_are_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with Progress(tmp_path / "log", io.StringIO()) as progress:
-        assert not anywhere.wrong_kernels(SETTINGS[0], progress)
-        monkeypatch.setattr(kernels, "OLD", {})
-        wrong = "\n".join(anywhere.wrong_kernels(SETTINGS[0], progress))
-    for library in ("OpenBLAS", "PyTorch", "MKL", "oneDNN", "XLA"):
-        assert f"{library} uses" in wrong
-    assert "NumPy" not in wrong

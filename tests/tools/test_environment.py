@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import ROOT, lacking, sampled
+from tests.support import ROOT, sampled
 from tools import environment
 from tools.console import Progress
 
@@ -111,28 +111,6 @@ def test_an_unreachable_index_is_explained(bare, tmp_path):
     assert result.returncode == 1
     assert "index" in result.stderr
     assert "Traceback" not in result.stderr
-
-
-@pytest.mark.walk
-@pytest.mark.slow
-def test_a_full_disk_is_explained(tmp_path):
-    """Set up on a disk of two megabytes, in a mount namespace of its own."""
-    alone = ["unshare", "--user", "--map-root-user", "--mount"]
-    if shutil.which("unshare") is None or subprocess.run([*alone, "true"]).returncode:
-        lacking("user namespaces (unshare --user --mount)")
-    script = 'mount -t tmpfs -o size=2m none "$1" && cp "$2" "$1" && shift 2 && exec "$@"'
-    requirements = tmp_path / "requirements.txt"
-    requirements.write_text("chaingrad==0.1.0\n")
-    small = tmp_path / "small"
-    small.mkdir()
-    command = [sys.executable, str(SCRIPT), str(small)]
-    result = subprocess.run(
-        [*alone, "sh", "-c", script, "sh", str(small), str(requirements), *command],
-        capture_output=True,
-        text=True,
-    )
-    assert result.returncode == 1
-    assert "GB free" in result.stderr
 
 
 @pytest.mark.walk
@@ -289,19 +267,6 @@ def test_a_cpu_build_at_hand_is_taken(no_gpu, index, tmp_path, monkeypatch):
     assert told
 
 
-@pytest.mark.walk
-@pytest.mark.slow
-@pytest.mark.parametrize("version", ["9.8.7", "9.9.0"])
-def test_without_the_cpu_build_pip_chooses(no_gpu, index, tmp_path, monkeypatch, version):
-    """The index is unreachable, or has another version."""
-    monkeypatch.setenv("PIP_INDEX_URL", (tmp_path / "nothing").as_uri())
-    address = "http://127.0.0.1:9/simple" if version == "9.8.7" else index.as_uri()
-    monkeypatch.setenv("TORCH_INDEX", address)
-    options, told = cpu_torch(tmp_path, version)
-    assert options == []
-    assert f"PyTorch {version}" in told
-
-
 @pytest.mark.slow
 def test_an_index_that_never_answers_is_given_up(no_gpu, tmp_path, monkeypatch):
     monkeypatch.setattr(environment, "PATIENCE", 1)
@@ -322,20 +287,3 @@ def test_a_gpu_another_system_or_no_index_leaves_pip_its_choice(no_gpu, tmp_path
     monkeypatch.setattr(environment, "has_gpu", lambda: False)
     monkeypatch.setattr(environment.sys, "platform", "darwin")
     assert cpu_torch(tmp_path) == ([], "")
-
-
-@pytest.mark.walk
-@pytest.mark.slow
-def test_the_cpu_build_satisfies_the_pin(bare, index, tmp_path):
-    """The whole way: PyTorch from its own index, the rest from pip's, in one environment."""
-    if not environment.takes_cpu_torch():
-        pytest.skip("pip chooses the build of PyTorch here")
-    shutil.copytree(bare, tmp_path / ".venv", symlinks=True)
-    wheels = tmp_path / "wheels"
-    wheels.mkdir()
-    wheel(wheels, "chaingrad", "0.1.0")
-    (tmp_path / "requirements.txt").write_text("chaingrad==0.1.0\ntorch==9.8.7\n")
-    nothing = {"PIP_INDEX_URL": (tmp_path / "nothing").as_uri(), "PIP_FIND_LINKS": str(wheels)}
-    result = prepare(tmp_path, TORCH_INDEX=index.as_uri(), **nothing)
-    assert result.returncode == 0, result.stderr
-    assert "torch-9.8.7+cpu" in setup_log(tmp_path)
