@@ -1,8 +1,6 @@
 """The build tells what failed, keeps failing until it is put right, and does nothing twice."""
 
-import json
 import os
-import pty
 import signal
 import subprocess
 import sys
@@ -11,11 +9,10 @@ from pathlib import Path
 
 import psutil
 import pytest
-import yaml
 from bs4 import BeautifulSoup
 
 from tests.site.built import toc_documents
-from tests.support import ROOT, litter
+from tests.support import ROOT
 from tools import build, execute
 
 CONFIG = """\
@@ -204,24 +201,6 @@ def test_a_build_that_fails_leaves_the_site_as_it_was(book: Path) -> None:
     assert b"More prose" in after[site / "chapters" / "page.html"]
 
 
-@pytest.mark.full
-def test_what_editors_leave_changes_nothing(book: Path) -> None:
-    settings = yaml.safe_load((ROOT / "_config.yml").read_text())
-    excluded = f"exclude_patterns: {json.dumps(settings['exclude_patterns'])}"
-    (book / "_config.yml").write_text(CONFIG.replace("exclude_patterns: [src]", excluded))
-    assert run(book).returncode == 0
-    litter(book / "chapters" / "page.md")
-    litter(book / "src" / "chaingrad" / "__init__.py")
-    again = run(book)
-    assert again.returncode == 0
-    assert again.stdout.strip().startswith("The book is built.")
-    (book / "chapters" / "page.md").write_text(PAGE + "More prose.\n")
-    changed = run(book)
-    assert changed.returncode == 0, changed.stderr
-    pages = (book / "_build" / "html" / "chapters").rglob("*.html")
-    assert [path.name for path in pages] == ["page.html"]
-
-
 def test_pages_run_side_by_side(book: Path) -> None:
     """Each of two pages waits for the other."""
     meet = (
@@ -313,32 +292,6 @@ def test_an_interrupted_build_leaves_no_process_behind(book: Path, number: signa
     write(book, page=PAGE + TELLTALE % "page", waiting=PAGE)
     assert run(book).returncode == 0
     assert ran(book) == "page "
-
-
-@pytest.mark.full
-def test_a_terminal_shows_what_is_being_done(book: Path) -> None:
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        command(book), env=environment(book) | {"TERM": "xterm"}, stdout=theirs, stderr=theirs
-    )
-    os.close(theirs)
-    shown = b""
-    while True:
-        try:
-            more = os.read(ours, 4096)
-        except OSError:  # the other end is closed
-            break
-        if not more:
-            break
-        shown += more
-    os.close(ours)
-    assert process.wait() == 0
-    text = shown.decode()
-    assert "running page (0 of 1 pages done)" in text
-    assert "reading sources: chapters/page" in text
-    *_, opens, serves = text.rstrip().splitlines()
-    assert opens.startswith("The book is built. Open file://")
-    assert serves == "To run its cells in the pages, too: make serve"
 
 
 @pytest.mark.full

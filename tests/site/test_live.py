@@ -15,7 +15,7 @@ from coursework.sources import PACKAGES
 from tests.axe import severe
 from tests.chainlab.doctor import patients
 from tests.chainview.draw.test_in_browser import OVERFLOWS
-from tests.site import test_moving, test_player
+from tests.site import test_player
 from tests.site.audit import IDLE
 from tests.site.live import (
     CELLS,
@@ -366,22 +366,6 @@ def test_plots_are_loaded_however_they_are_imported(page: Page) -> None:
     assert run(page, "six").inner_text().strip() == "True"
 
 
-def test_figures_with_controls_move_in_the_page(page: Page) -> None:
-    source = "lambda n: ([1, n], f'It ends at {n}.'), {'n': [2, 3]}, x='k', y='y'"
-    write(page, "six", f"from chainview import vary\nvary({source})")
-    figure = run(page, "six")
-    figure.get_by_role("slider", name="n").press("End")
-    expect(figure.locator(".cg-words")).to_have_text("It ends at 3.")
-
-
-def test_graphs_move_in_the_page(page: Page) -> None:
-    shows = "from IPython.display import display\ndisplay(nudge(y))\norder(y)"
-    write(page, "six", test_moving.CELL + shows)
-    figures = run(page, "six").locator(".chaingrad-moving[data-ready]")
-    expect(figures).to_have_count(2)
-    test_moving.check_both(figures.nth(0), figures.nth(1))
-
-
 def test_a_player_plays_in_the_page(page: Page) -> None:
     write(page, "six", test_player.CELL)
     player = run(page, "six").locator(".chaingrad-player")
@@ -603,20 +587,6 @@ def test_python_that_ends_for_want_of_stack_says_so_and_starts_afresh(page: Page
     expect(status).to_contain_text("deeper than the stack", timeout=COLD)
     cell(page, "six").locator(".live-reset").click()
     expect(run(page, "seven")).to_have_text("7")
-
-
-@pytest.mark.walk
-def test_an_answer_that_does_not_end_is_stopped(page: Page) -> None:
-    place(page).locator(".live-edit").click()
-    place(page).locator(".cm-content").click()
-    page.keyboard.press("ControlOrMeta+a")
-    page.keyboard.insert_text("def twice(x):\n    print('begun')\n    while True:\n        pass")
-    page.keyboard.press("Shift+Enter")
-    expect(place(page).locator(".live-output")).to_contain_text("begun", timeout=COLD)
-    place(page).locator(".live-stop").click()
-    expect(says(page)).to_contain_text("Stopped")
-    answer(page, RIGHT)
-    expect(says(page)).to_have_text("Right.")
 
 
 SLOW = "def twice(x):\n    print('begun')\n    while True:\n        pass"

@@ -1,6 +1,5 @@
 """The notebooks read well in plain Jupyter, and run where there is no copy of the course."""
 
-import ast
 import json
 import re
 import shutil
@@ -32,7 +31,6 @@ RAW = re.compile(
     r"^\s*(> )*(`{3,}|:{3,})\{|\{[a-z][a-z:+-]*\}`|^\s*:(label|class|name):|^\([\w-]+\)=|^\+\+\+",
     re.MULTILINE,
 )
-NEEDED = re.compile(r"^needed = (\{.*?\})$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\(#([^)]+)\)")
 ANCHOR = re.compile(r'<a id="([^"]+)"')
 
@@ -603,47 +601,6 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> None:
     if done.returncode and "No matching distribution" in done.stderr:
         lacking("a package index")
     assert done.returncode == 0, done.stderr
-
-
-def asked(content: dict[str, Any]) -> dict[str, str]:
-    """What a notebook's first cell asks pip for, by the names that are imported."""
-    (found,) = NEEDED.findall("".join(content["cells"][0]["source"]))
-    needed: dict[str, str] = ast.literal_eval(found)
-    return needed
-
-
-def imports(content: dict[str, Any]) -> str:
-    """Code that imports what a notebook does of the course, and finds all else that it imports.
-
-    What Colab carries is what the site was built with, so that it needs no second import.
-    """
-    code = first_cell.cells_of(content)
-    found = ast.walk(ast.parse(code))
-    lines = [ast.unparse(node) for node in found if isinstance(node, ast.Import | ast.ImportFrom)]
-    ours = [line for line in lines if line.split()[1].partition(".")[0] == "chaingrad"]
-    missing = f"[name for name in {list(first_cell.used(code))} if find_spec(name) is None]"
-    return "\n".join([*ours, f"missing = {missing}", "assert not missing, missing"])
-
-
-@pytest.mark.full
-@pytest.mark.usefixtures("index")
-def test_what_notebooks_import_is_there(
-    site: Site, engine: Path, carried: Path, tmp_path: Path
-) -> None:
-    """By one run for all that ask pip for the same packages, beside what Colab carries."""
-    alike: dict[frozenset[str], list[dict[str, Any]]] = {}
-    for name in WITH_CODE:
-        content = json.loads((site.folder / notebooks.notebook_path(name)).read_text())
-        packages = {what for name, what in asked(content).items() if not (carried / name).exists()}
-        alike.setdefault(frozenset(packages), []).append(content)
-    assert len(alike) > 1
-    shutil.copy(engine, tmp_path)
-    for number, group in enumerate(alike.values()):
-        python = foreign.overlay(tmp_path / str(number), sys.executable, carried)
-        first = "".join(max(group, key=lambda content: len(asked(content)))["cells"][0]["source"])
-        source = "\n".join([first, *dict.fromkeys(map(imports, group))])
-        printed = start(source, python, tmp_path, PIP_NO_INDEX="")
-        assert "\nengine " in f"\n{printed}", printed[-3000:]
 
 
 @pytest.mark.walk

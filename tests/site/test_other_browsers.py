@@ -174,20 +174,6 @@ def test_a_problem_is_answered_wrong_and_right(course: Reader) -> None:
     course.reads(".cg-words", "✓ Right.")
 
 
-def test_a_wrong_engine_is_guessed(course: Reader) -> None:
-    course.open("chapters/foundations/bug-museum.html")
-    game = ".chaingrad-museum:has(.cg-picks)"
-    course.click(f"{game} .cg-picks button")
-    told = course.ask("(e) => JSON.parse(e.querySelector('script').textContent)", course.one(game))
-    change = told["changes"][0]
-    number = [guess["right"] for guess in change["guesses"]].index(True)
-    for question, right in [(1, number), (2, change["seen"].index(True))]:
-        assert not course.all(f"{game} .cg-end")[0].is_displayed()
-        course.click(f"{game} fieldset:nth-of-type({question}) button:nth-child({right + 1})")
-    course.one(f"{game} .cg-end")
-    assert course.one(f"{game} .cg-picks .cg-done") == course.one(f"{game} .cg-picks button")
-
-
 # --- functions of one's own ---------------------------------------------------------------------
 
 
@@ -218,14 +204,6 @@ def test_an_embedded_starting_point_is_drawn(course: Reader) -> None:
 # --- figures that move --------------------------------------------------------------------------
 
 
-def test_the_course_opens_with_a_leaf_that_moves(course: Reader) -> None:
-    course.open("chapters/intro.html")
-    figure = "[data-kind=nudge]"
-    course.click(f"{figure} input[type=range]")
-    course.press(Keys.HOME)
-    course.reads(f"{figure} .cg-words", "w = −0.5: loss = 3.027, ∂loss/∂w = −7.582.")
-
-
 def test_the_player_plays(course: Reader) -> None:
     course.open("chapters/atlas/orders-and-sorts.html")
     player = ".chaingrad-player"
@@ -250,19 +228,6 @@ def test_nudge_follows_the_keys_and_the_mouse(course: Reader) -> None:
     assert int(slider.get_attribute("value")) > -35
     assert course.ask("(e) => e === document.activeElement", slider)
     course.reads(f"{figure} .cg-words", f"w = {slider.get_attribute('aria-valuetext')}:")
-
-
-def test_a_run_of_training_plays(course: Reader) -> None:
-    course.open("chapters/foundations/neural-network.html")
-    figure = "[data-kind=replay]"
-    slider, curve = course.one(f"{figure} input"), course.one(f"{figure} .cg-curve-0")
-    course.click(f"{figure} button")
-    course.wait(lambda: slider.get_attribute("value") == slider.get_attribute("max"))
-    end = curve.get_attribute("d")
-    course.click(f"{figure} input")
-    course.press(Keys.HOME)
-    course.reads(f"{figure} .cg-words", "step 0 of ")
-    assert curve.get_attribute("d") != end
 
 
 # --- search -------------------------------------------------------------------------------------

@@ -1301,15 +1301,6 @@ def test_later_milestones_of_a_stub_point_to_the_first():
     }
 
 
-def test_an_engine_in_a_file_is_read_anew(mine):
-    (mine / "own.py").write_text("import math\n" + patients.CLOSURES)
-    assert examine("own.py:Value", milestone=4).is_sound
-    old, new, bug = patients.FAULTS[0]
-    (mine / "own.py").write_text("import math\n" + patients.CLOSURES.replace(old, new, 1))
-    report = examine("own.py:Value", milestone=4)
-    assert bugs(report)[0] == bug
-
-
 def test_a_file_that_keeps_its_size_and_time_is_read_anew(mine):
     file = mine / "own.py"
     for sign, is_sound in (("+", True), ("-", False)):
