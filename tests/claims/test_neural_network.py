@@ -181,6 +181,8 @@ def test_small_weights_shrink_adjoints_and_leave_weight_gradients_level(width: i
         assert 0.1 < found["weights"][0] / found["weights"][-1] < 10
 
 
+@pytest.mark.walk
+@pytest.mark.slow
 @each("seed", range(4))
 def test_a_larger_batch_takes_fewer_updates_and_more_examples(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -40,6 +40,7 @@ def test_the_stub_is_not_yet_an_answer(name: str) -> None:
     assert {v["verdict"] for v in found} == {"empty"}
 
 
+@pytest.mark.walk
 @pytest.mark.slow
 @each("name", EXERCISES)
 def test_each_mistake_fails_the_checks_that_it_should(name: str) -> None:

@@ -46,6 +46,7 @@ def stamped(code: str, engine: str) -> str:
     return "".join(content["cells"][0]["source"])
 
 
+@pytest.mark.walk
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", ["plain", *(pytest.param(k, marks=pytest.mark.full) for k in list(KINDS)[1:])]

@@ -23,6 +23,7 @@ def test_there_are_a_dozen_starting_points() -> None:
     assert all(STARTS.values())
 
 
+@pytest.mark.walk
 @pytest.mark.slow
 @each("name", STARTS)
 def test_a_starting_point_runs_in_the_views(name: str) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import ROOT, sampled
+from tests.support import ROOT
 from tools import environment
 from tools.console import Progress
 
@@ -138,11 +138,9 @@ REAL_UV = (
 )
 
 
+@pytest.mark.walk
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("uv", "by"),
-    sampled([(REAL_UV, "uv"), ("raise SystemExit('no')", "pip")], (REAL_UV, "uv")),
-)
+@pytest.mark.parametrize(("uv", "by"), [(REAL_UV, "uv"), ("raise SystemExit('no')", "pip")])
 def test_uv_installs_all_but_pytorch_and_pip_what_uv_cannot(bare, tmp_path, uv, by):
     shutil.copytree(bare, tmp_path / ".venv", symlinks=True)
     pins = {"chaingrad": "0.1.0", "pinned": "1.2", "torch": "9.8.7", "uv": "0.1"}
@@ -187,6 +185,7 @@ def test_uv_hears_of_pips_settings(tmp_path, monkeypatch):
     assert environment.uv_settings().items() >= heard.items()
 
 
+@pytest.mark.walk
 @pytest.mark.slow
 def test_a_failure_names_the_log(bare, tmp_path):
     shutil.copytree(bare, tmp_path / ".venv", symlinks=True)

@@ -26,6 +26,7 @@ assert torch.utils.cpp_extension.CUDA_HOME
 """
 
 
+@pytest.mark.walk
 @pytest.mark.slow
 def test_pytorch_may_be_built_for_a_gpu_that_is_not_there(tmp_path: Path) -> None:
     path = tmp_path / "page.md"

@@ -80,6 +80,7 @@ def served(book: Path) -> Iterator[Served]:
         served.interrupt()
 
 
+@pytest.mark.walk
 def test_page_reloads_after_a_change_and_recovers_from_a_bad_one(
     served: Served, browser: Browser
 ) -> None:
