@@ -1,4 +1,4 @@
-"""A site of one page with live cells, and what its reader does there."""
+"""A small site, of a page with live cells and a told page, and what its reader does there."""
 
 import shutil
 import subprocess
@@ -20,8 +20,13 @@ PAGE = "chapters/page.html"
 TOC = """\
 format: jb-book
 root: chapters/page
-chapters:
-  - file: chapters/reference/progress
+parts:
+  - chapters:
+      - file: chapters/reference/progress
+  - caption: A part
+    numbered: 1
+    chapters:
+      - file: chapters/told
 """
 HEAD = """\
 ---
@@ -125,6 +130,56 @@ glue("halved", 7 / 2, display=False)
 ```{solution-end}
 ```
 """
+TOLD = """\
+---
+jupytext: {text_representation: {extension: .md, format_name: myst}}
+kernelspec: {name: python3, display_name: Python 3}
+bounds: {predictions: [0, 5], because: a page of a test}
+---
+# A told page
+
+What is the slope of $x^2$ at 3? We compute it, and then we check it.
+
+$$
+\\bar x = 2x
+$$ (eq-told-slope)
+
+```{code-cell} ipython3
+x = 3.0
+print(2 * x)
+```
+
+```{code-cell} ipython3
+from chainview import draw_graph
+from chaingrad import Node
+draw_graph(Node(x) ** 2)
+```
+
+*The graph of $x^2$. Look at the *upper* arrow: along it $\\bar x$ comes back.*
+
+## Exercises
+
+None.
+
+## How this page is checked
+
+Each check compares with an independent source.
+
+```{code-cell} ipython3
+---
+tags: [hide-input]
+mystnb: {code_prompt_show: "Checked: the slope is what central differences give"}
+checks: eq-told-slope
+---
+assert abs(((x + 1e-4) ** 2 - (x - 1e-4) ** 2) / 2e-4 - 2 * x) < 1e-6
+```
+"""
+# Where what was on the first page stands now.
+MOVED = """\
+"chapters/page#checks" = "chapters/told#how-this-page-is-checked"
+"chapters/page#older" = "chapters/page#a-page"
+"chapters/page#slope" = "chapters/told#equation-eq-told-slope"
+"""
 RIGHT = "def twice(x):\n    return x + x"  # the answer to it
 EXERCISE = (
     EXERCISE_PAGE.partition("# A page\n")[2]
@@ -149,19 +204,14 @@ OPTIONS = {
 }
 
 
-def copy_course(folder: Path) -> None:
-    """Copy what a book needs besides its pages."""
-    for name in ("_config.yml", "references.bib"):
+def write_book(folder: Path) -> None:
+    """Write its pages, and copy what a book needs besides."""
+    for name in ("_config.yml", "references.bib", "LICENSE"):
         shutil.copyfile(ROOT / name, folder / name)
-    shutil.copyfile(ROOT / "LICENSE", folder / "LICENSE")
     for name in ("_ext", "img"):
         ignored = shutil.ignore_patterns("node_modules", "__pycache__")
         shutil.copytree(ROOT / name, folder / name, ignore=ignored)
-    (folder / "_ext" / "look" / "moved.toml").write_text("")  # of the course's pages
-
-
-def write_book(folder: Path) -> None:
-    copy_course(folder)
+    (folder / "_ext" / "look" / "moved.toml").write_text(MOVED)
     (folder / "_toc.yml").write_text(TOC)
     cells = (
         f"\n```{{code-cell}} ipython3\n{OPTIONS.get(name, '')}{code}\n```\n"
@@ -171,24 +221,21 @@ def write_book(folder: Path) -> None:
     (folder / progress).parent.mkdir(parents=True)
     shutil.copyfile(ROOT / progress, folder / progress)
     (folder / "chapters" / "page.md").write_text(HEAD + "".join(cells) + PREDICTIONS + EXERCISE)
+    (folder / "chapters" / "told.md").write_text(TOLD)
 
 
 def build(book: Path) -> Path:
     """Write a book and build its site, with the runtime in it."""
     write_book(book)
-    site = build_site(book)
-    put_python(site)
-    return site
-
-
-def build_site(book: Path) -> Path:
     build = subprocess.run(
         [sys.executable, str(ROOT / "tools" / "build.py"), str(book)],
         capture_output=True,
         text=True,
     )
     assert build.returncode == 0, f"exit status {build.returncode}\n{build.stderr}"
-    return book / "_build" / "html"
+    site = book / "_build" / "html"
+    put_python(site)
+    return site
 
 
 def put_python(site: Path) -> None:

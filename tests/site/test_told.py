@@ -1,85 +1,20 @@
 """A told page: what leads to its checks, what stands under its figures, what has moved there."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.axe import severe
-from tests.site import live
 from tests.support import serve
 
-TOC = """\
-format: jb-book
-root: chapters/start
-parts:
-  - caption: A part
-    numbered: 1
-    chapters:
-      - file: chapters/told
-"""
-TOLD = """\
----
-jupytext: {text_representation: {extension: .md, format_name: myst}}
-kernelspec: {name: python3, display_name: Python 3}
-bounds: {predictions: [0, 5], because: a page of a test}
----
-# A told page
-
-What is the slope of $x^2$ at 3? We compute it, and then we check it.
-
-$$
-\\bar x = 2x
-$$ (eq-told-slope)
-
-```{code-cell} ipython3
-x = 3.0
-print(2 * x)
-```
-
-```{code-cell} ipython3
-from chainview import draw_graph
-from chaingrad import Node
-draw_graph(Node(x) ** 2)
-```
-
-*The graph of $x^2$. Look at the *upper* arrow: along it $\\bar x$ comes back.*
-
-## Exercises
-
-None.
-
-## How this page is checked
-
-Each check compares with an independent source.
-
-```{code-cell} ipython3
----
-tags: [hide-input]
-mystnb: {code_prompt_show: "Checked: the slope is what central differences give"}
-checks: eq-told-slope
----
-assert abs(((x + 1e-4) ** 2 - (x - 1e-4) ** 2) / 2e-4 - 2 * x) < 1e-6
-```
-"""
-MOVED = """\
-"chapters/start#checks" = "chapters/told#how-this-page-is-checked"
-"chapters/start#older" = "chapters/start#start"
-"chapters/start#slope" = "chapters/told#equation-eq-told-slope"
-"""
+pytestmark = pytest.mark.xdist_group("live")
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a site with one told page."""
-    book = tmp_path_factory.mktemp("book")
-    live.copy_course(book)
-    (book / "_toc.yml").write_text(TOC)
-    (book / "chapters").mkdir()
-    (book / "chapters" / "start.md").write_text("# Start\n\nHere the book starts.\n")
-    (book / "chapters" / "told.md").write_text(TOLD)
-    (book / "_ext" / "look" / "moved.toml").write_text(MOVED)
-    with serve(live.build_site(book)) as address:
+@pytest.fixture
+def address(live_site: Path) -> Iterator[str]:
+    with serve(live_site) as address:
         yield f"{address}/chapters"
 
 
@@ -133,7 +68,7 @@ def test_a_caption_stands_under_its_figure(browser: Browser, address: str, width
 
 @pytest.mark.parametrize("by", ["address", "click"])
 def test_a_link_to_what_has_moved_leads_to_its_new_place(page: Page, address: str, by: str) -> None:
-    page.goto(f"{address}/start.html{'#checks' if by == 'address' else ''}")
+    page.goto(f"{address}/page.html{'#checks' if by == 'address' else ''}")
     if by == "click":
         page.evaluate("location.hash = 'checks'")
     page.wait_for_url("**/told.html#how-this-page-is-checked")
@@ -141,14 +76,14 @@ def test_a_link_to_what_has_moved_leads_to_its_new_place(page: Page, address: st
 
 
 def test_what_has_moved_within_its_page_is_found_there(page: Page, address: str) -> None:
-    page.goto(f"{address}/start.html#older")
-    page.wait_for_url("**/start.html#start")
+    page.goto(f"{address}/page.html#older")
+    page.wait_for_url("**/page.html#a-page")
 
 
 def test_other_anchors_stay(page: Page, address: str) -> None:
-    page.goto(f"{address}/start.html#start")
+    page.goto(f"{address}/page.html#a-page")
     page.evaluate("location.hash = 'elsewhere'")
-    assert page.url.endswith("/start.html#elsewhere")
+    assert page.url.endswith("/page.html#elsewhere")
     page.goto(f"{address}/told.html#slope")
     assert page.locator("#moved-anchors").count() == 0
     assert page.url.endswith("/told.html#slope")

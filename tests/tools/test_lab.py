@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from nbformat import reads, writes
+from nbformat.v4 import new_output
 
 from tests.support import ROOT
 from tools.lab import is_page, keep_style, read, write
@@ -85,6 +86,14 @@ def test_an_edited_line_is_all_that_changes():
         notebook.cells[1].source = notebook.cells[1].source.replace("x = 1", "x = 3")
 
     assert differences(PAGE, saved(PAGE, change)) == ["- x = 1\n", "+ x = 3\n"]
+
+
+def test_a_run_is_no_edit():
+    def change(notebook):
+        notebook.cells[1].outputs = [new_output("stream", text="1\n")]
+        notebook.cells[1].execution_count = 1
+
+    assert saved(PAGE, change) == PAGE
 
 
 def test_another_order_of_options_is_no_edit():
