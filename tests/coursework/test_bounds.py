@@ -81,9 +81,7 @@ def test_magics_below_one_another_are_all_turned(parsed: list[int]) -> None:
     assert len(parsed) == 2
 
 
-def test_a_cell_too_long_to_be_run_is_named_and_not_parsed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_cell_too_long_to_be_run_is_named_and_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(source: str) -> Any:
         raise AssertionError("parsed")
 

@@ -7,13 +7,7 @@ from typing import Any
 import pytest
 
 from coursework.exercise.tokens import find_tokens
-from tests.coursework.classes import (
-    Class,
-    Notebook,
-    answered,
-    hand_in,
-    right,
-)
+from tests.coursework.classes import Class, Notebook, answered, hand_in, right
 from tests.coursework.course import yours
 
 pytestmark = pytest.mark.slow

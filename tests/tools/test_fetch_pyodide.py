@@ -97,9 +97,7 @@ def test_a_carrier_of_another_version_moves_nothing(
     monkeypatch.setattr(fetch_pyodide, "RUNTIME", tmp_path / "live" / "1.0")
     monkeypatch.setattr(fetch_pyodide, "expected", lambda facts: {"part1": "00"})
     monkeypatch.setattr(
-        fetch_pyodide,
-        "facts_of",
-        lambda version, carrier: {"version": version, "carrier": carrier},
+        fetch_pyodide, "facts_of", lambda version, carrier: {"version": version, "carrier": carrier}
     )
     with pytest.raises(SystemExit, match=r"some-wheel==3 does not carry Pyodide 2\.0: part1"):
         fetch_pyodide.move("2.0", "some-wheel==3")

@@ -194,11 +194,7 @@ def test_a_view_is_shown_or_says_why_not(view: str, text: str) -> None:
             if view != "graph"
         ),
         ("graph", "x = Node(0.5)\nfor _ in range(200):\n    x = x * 2.0\nx", "use arrays"),
-        (
-            "play",
-            "x = Node(0.5)\nfor _ in range(300):\n    x = x + x\nx",
-            "use arrays",
-        ),
+        ("play", "x = Node(0.5)\nfor _ in range(300):\n    x = x + x\nx", "use arrays"),
         ("order", "x = Node(0.5)\nfor _ in range(11):\n    x = x + x\nx", "see play"),
         ("order", NET, "single numbers, and X is an array of shape"),
         ("nudge", "x = Node(np.ones(13))\nx.sum()", "requires_grad=False"),

@@ -20,8 +20,7 @@ def test_a_wrong_number_is_called_by_the_mistakes_that_give_it(page):
             boxes = problem(kind, 2, seed).entry.get("boxes", [])
             page.eval(f"globalThis.boxes = {json.dumps(boxes)}")
             found = called(
-                page,
-                "boxes.map((box) => box.mistakes.map(([, gives]) => judge(box, [gives])))",
+                page, "boxes.map((box) => box.mistakes.map(([, gives]) => judge(box, [gives])))"
             )
             for box, verdicts in zip(boxes, found, strict=True):
                 for (name, gives, *_), verdict in zip(box["mistakes"], verdicts, strict=True):
