@@ -46,20 +46,6 @@ def main(rank, world):
 
 run(main)
 """
-UNLUCKY = """
-import os
-import signal
-import torch
-import torch.distributed as dist
-from chainlab.processes import run
-
-def main(rank, world):
-    if rank == 1:
-        os.kill(os.getpid(), signal.SIGKILL)
-    dist.all_reduce(torch.ones(3))
-
-run(main)
-"""
 
 
 def at_work(folder: Path) -> list[psutil.Process]:
@@ -75,7 +61,7 @@ def at_work(folder: Path) -> list[psutil.Process]:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder with a script of each kind, in which no process is left at the end."""
     monkeypatch.chdir(tmp_path)
-    scripts = {"sum": SUM, "silent": SILENT, "wrong": WRONG, "unlucky": UNLUCKY}
+    scripts = {"sum": SUM, "silent": SILENT, "wrong": WRONG}
     for name, script in scripts.items():
         Path(f"{name}.py").write_text(script)
     yield tmp_path
@@ -112,12 +98,6 @@ def test_a_used_port_is_named() -> None:
         meet = ("--master-addr=127.0.0.1", f"--master-port={port}")
         with pytest.raises(RuntimeError, match=rf"{port}.*address already in use"):
             torchrun(2, "sum.py", meet=meet)
-
-
-@pytest.mark.walk
-def test_a_killed_process_is_the_cause() -> None:
-    with pytest.raises(RuntimeError, match="rank 1: Signal 9"):
-        torchrun(2, "unlucky.py", start=())
 
 
 FAILURE = """[{index}]:

@@ -1,4 +1,4 @@
-"""Thirty functions as people write them, whose gradients `chaingrad.program` writes down.
+"""Functions as people write them, whose gradients `chaingrad.program` writes down.
 
 Each is given with the shapes of its arguments: ``8,16`` of an array, ``8,16+`` of one of positive
 numbers, ``s`` of a number, ``32<7`` of labels below 7. The gradient is that of all but labels.
@@ -107,31 +107,10 @@ def entropy_by_index(z, labels):
     return (lse - z[np.arange(z.shape[0]), labels]).mean()
 
 
-@of("32,10 32<10")
-def many_hinges(z, labels):
-    right = z[np.arange(32), labels][:, None]
-    return (np.maximum(z - right + 1, 0).sum(axis=1) - 1).mean()
-
-
 @of("20,5 5 s 20+")
 def logistic_regression(X, w, b, y):
     z = X @ w + b
     return (np.logaddexp(z, 0) - y / (1 + y) * z).mean()
-
-
-@of("16,8 16,8 16,8")
-def triplet(a, p, n):
-    near = ((a - p) ** 2).sum(axis=1)
-    far = ((a - n) ** 2).sum(axis=1)
-    return np.maximum(near - far + 0.5, 0).mean()
-
-
-@of("12,8 12,8")
-def contrast(a, b):
-    a = a / np.sqrt((a**2).sum(axis=1, keepdims=True))
-    b = b / np.sqrt((b**2).sum(axis=1, keepdims=True))
-    s = a @ b.T / 0.1
-    return (np.log(np.exp(s).sum(axis=1)) - (a * b).sum(axis=1) / 0.1).mean()
 
 
 # --- layers and networks --------------------------------------------------------------------------
@@ -141,12 +120,6 @@ def contrast(a, b):
 def mlp(W1, b1, W2, b2, X, Y):
     h = np.maximum(X @ W1.T + b1, 0)
     return ((h @ W2.T + b2 - Y) ** 2).mean()
-
-
-@of("64,20 10,64 32,20 32<10")
-def mlp_with_decay(W1, W2, X, labels):
-    o = (X @ W1.T).relu() @ W2.T
-    return losses.cross_entropy(o, labels) + 0.005 * ((W1**2).sum() + (W2**2).sum())
 
 
 @of("8,16 16 16 8,16")
@@ -169,13 +142,6 @@ def attention(X, Q, K, V):
     return (e / e.sum(axis=1, keepdims=True) @ (X @ V)).sum()
 
 
-@of("10,8 8,8 8,8 8,8")
-def causal_attention(X, Q, K, V):
-    s = (X @ Q) @ (X @ K).T / 8**0.5
-    e = np.exp(np.where(np.tril(np.ones((10, 10))) > 0, s, -1e9))
-    return (e / e.sum(axis=1, keepdims=True) @ (X @ V)).mean()
-
-
 @of("2,10,2,4 2,10,2,4 2,10,2,4")
 def heads(q, k, v):
     s = np.einsum("bihd,bjhd->bhij", q, k) / 2.0
@@ -186,13 +152,6 @@ def heads(q, k, v):
 @of("50,8 12<50 8,4 12<4")
 def embedding(E, words, W, labels):
     return losses.cross_entropy(E[words] @ W, labels)
-
-
-@of("8,6 6,6 6 5,4,8 4,6")
-def recurrent(W, U, b, xs, h):
-    for t in range(5):
-        h = (xs[t] @ W + h @ U + b).tanh()
-    return (h**2).mean()
 
 
 @of("8,24 6,24 24 3,4,8 4,6")

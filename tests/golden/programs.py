@@ -1,4 +1,4 @@
-"""What `chaingrad.program` writes: on pages, on paper sheets, and for thirty functions.
+"""What `chaingrad.program` writes: on pages, on paper sheets, and for functions of all kinds.
 
 What the workbench writes of its own programs is in the figures, what tiles are made of in the
 problems.

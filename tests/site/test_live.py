@@ -625,21 +625,6 @@ def test_the_checks_of_an_answer_end_and_the_last_text_runs_next(page: Page) -> 
 
 
 @pytest.mark.walk
-def test_stop_forgets_the_text_that_waits(page: Page) -> None:
-    answer(page, SLOW, "Checking")
-    expect(place(page).locator(".live-output")).to_contain_text("begun", timeout=COLD)
-    place(page).locator(".cm-content").click()
-    page.keyboard.press("ControlOrMeta+End")
-    page.keyboard.insert_text("  # more")
-    page.keyboard.press("Shift+Enter")
-    expect(says(page)).to_contain_text("Waiting for your text")
-    place(page).locator(".live-stop").click()
-    expect(says(page)).to_contain_text("Stopped")
-    answer(page, RIGHT)
-    expect(says(page)).to_have_text("Right.")
-
-
-@pytest.mark.walk
 def test_stop_ends_a_loop_by_keyboard_and_says_that_values_are_gone(page: Page) -> None:
     box = cell(page, "six")
     write(page, "six", "print('begun')\nwhile True:\n    pass")

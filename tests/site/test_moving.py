@@ -3,7 +3,6 @@
 import html
 import random
 import re
-from collections import defaultdict
 
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ from playwright.sync_api import Browser, FrameLocator, Locator, Page, expect
 
 from chaingrad import Node
 from chaingrad.backward import adjoints
-from chaingrad.messages import local_gradients
 from chainview import nudge, order
 from chainview.read.reading import read
 from tests.axe import severe
@@ -278,46 +276,6 @@ def test_a_node_without_news_passes_nothing_on_and_clicks_are_undone(show: Show)
     assert lit.count() == 1
     page.get_by_role("button", name="Undo").click()
     assert lit.locator("text").text_content() == "1"
-
-
-@pytest.mark.walk
-def test_any_graph_in_any_order(show: Show) -> None:
-    """What is passed on in random orders, beside the same with the engine's local gradients."""
-    root = graph()
-    page = show(order(root, direction="LR").html)
-    items = read(root, "test", 100)
-    item_of = {id(item.node): item for item in items}
-    sends = {
-        item.id: [(item_of[id(p)].id, k) for p, k in local_gradients(item.node) if k is not None]
-        for item in items
-    }
-    generator = random.Random(2)
-    right = expected(root)
-    for case in range(6):
-        clicks = [name for name in sends for _ in sends[name]]
-        generator.shuffle(clicks)
-        if not case:  # children first, as they were made
-            clicks.sort(key=lambda name: -int(name[1:]))
-        holds = defaultdict[str, float](float, {items[-1].id: 1.0})
-        turns = defaultdict[str, int](int)
-        for name in clicks:
-            to, local = sends[name][turns[name]]
-            turns[name] += 1
-            holds[to] += holds[name] * local
-            page.locator(f".cg-live g[data-node={name}]").click()
-            said = re.search(
-                r"passes (\S+) × (\S+) = (\S+) to .* now holds (\S+?)\.( |$)", words(page)
-            )
-            assert said
-            passed = [holds[name], local, holds[name] * local, holds[to]]
-            np.testing.assert_allclose([*map(parsed, said.groups()[:4])], passed, rtol=6e-3)
-        for name, (_, *shown_grad) in shown(page).items():
-            np.testing.assert_allclose(shown_grad, [holds[name]] * len(shown_grad), rtol=6e-3)
-        leaves = [item.id for item in items if item.is_leaf and item.label]
-        fine = all(np.isclose(holds[leaf], right[leaf][1]) for leaf in leaves)
-        assert ("Wrong" in words(page)) != fine
-        assert ("too early" in words(page)) == bool(case)
-        page.get_by_role("button", name="Start again").click()
 
 
 # --- where they stand ---------------------------------------------------------------------------

@@ -1,16 +1,11 @@
 """The README's pictures are there, small, and show what they should, in both themes."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
-import pytest
 from PIL import Image
-from playwright.sync_api import Browser
 
 from chainview.draw.palette import COLORS
-from tests.site.built import Site
 from tests.support import ROOT
 
 SHOWN = {  # colours of the palette, and pixels that have them
@@ -34,12 +29,6 @@ def check(folder: Path) -> None:
             assert picture.stat().st_size <= 150_000
             for colour, least in colours.items():
                 assert pixels(picture, COLORS[colour][place]) >= least, (picture.name, colour)
-
-
-@pytest.mark.full
-def test_the_command_takes_them(site: Site, browser: Browser, tmp_path: Path) -> None:
-    subprocess.run([sys.executable, ROOT / "tools" / "pictures.py", tmp_path], check=True)
-    check(tmp_path)
 
 
 def test_the_readme_shows_them() -> None:

@@ -396,21 +396,6 @@ def test_the_dot_runs_from_the_child_to_its_parent(show: Show) -> None:
     assert not dot.count()
 
 
-@pytest.mark.walk
-def test_two_hundred_nodes_play(show: Show) -> None:
-    root = x = Node(1.0, "x")
-    for _ in range(199):
-        root = root + x
-    page = show(play(root).html, reduced_motion="reduce")
-    page.locator(".cg-live .cg-scroll").focus()
-    page.get_by_role("button", name="Backward").click()
-    for _ in range(10):
-        page.keyboard.press("ArrowRight")
-    assert "now 5.0 = 4.0 + 1.0 (message 5 of 200 to x)" in words(page).inner_text()
-    page.keyboard.press("End")
-    assert "∂v199/∂x = 200.0" in words(page).inner_text()
-
-
 # --- on the site --------------------------------------------------------------------------------
 
 CELL = """from chaingrad import Node

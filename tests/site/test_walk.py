@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page
 from tests.site.audit import IDLE
 from tests.site.built import Site, toc_documents, with_code
 from tests.site.live import put_python
-from tests.site.walk import runnable, walk, walk_alone
+from tests.site.walk import walk
 from tests.support import serve
 
 CONTROLS = "button, summary, select, input"
@@ -46,18 +46,6 @@ def page(browser: Browser) -> Iterator[Page]:
 @pytest.mark.parametrize("name", with_code())
 def test_a_page_runs_and_shows_what_the_book_shows(page: Page, with_python: str, name: str) -> None:
     found = walk(page, with_python, name)
-    assert not found, "\n".join(map(str, found))
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("name", with_code())
-def test_each_cell_runs_with_only_what_it_needs(
-    browser: Browser, with_python: str, site: Site, name: str
-) -> None:
-    found = []
-    for place in runnable(site.told(name)):
-        with browser.new_context() as context:
-            found += walk_alone(context.new_page(), with_python, name, place)
     assert not found, "\n".join(map(str, found))
 
 

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import pytest
 from docutils import nodes
-from playwright.sync_api import Browser, ConsoleMessage, Error, FrameLocator, Page, Route, expect
+from playwright.sync_api import Browser, ConsoleMessage, Error, FrameLocator, Page, expect
 
 import live
 import workbench
@@ -239,24 +239,6 @@ def test_what_runs_too_long_is_ended_and_the_text_stays(page: Page) -> None:
 
 
 @pytest.mark.walk
-def test_what_comes_late_is_not_the_programs_time(page: Page) -> None:
-    """The typesetter, which the Python that was ended above takes along for the first time."""
-    asked = []
-
-    def late(route: Route) -> None:
-        asked.append(route.request.url)
-        page.wait_for_timeout(5500)
-        route.continue_()
-
-    page.context.route("**/katex.min.js", late)
-    show(page, "written out")
-    shown(page, "written out")
-    page.context.unroute("**/katex.min.js")
-    assert asked
-    show(page, "graph")
-
-
-@pytest.mark.walk
 @pytest.mark.parametrize(
     ("text", "said"), [(ENDLESS, "Ended"), ("raise KeyboardInterrupt('it left')", "it left")]
 )
@@ -271,33 +253,6 @@ def test_nothing_of_the_program_before_stays(page: Page, text: str, said: str) -
         expect(page.locator(".bench-status")).to_contain_text(said, timeout=COLD)
     assert left(page) == []
     expect(page.locator(".bench-stage.bench-old iframe")).to_have_count(1)
-
-
-NOTE = """() => {
-    const line = document.querySelector(".bench-status");
-    window.said = [];
-    new MutationObserver(() => said.push(line.textContent)).observe(line, { childList: true });
-}"""
-
-
-@pytest.mark.walk
-def test_why_a_run_ended_is_not_said_of_another(page: Page) -> None:
-    """Not even when Python, which is started afresh, is there only later."""
-    run(page, "k = 1")  # in a view that is built of each starting point
-    held: list[Route] = []
-    page.route("**/config.json", lambda route: held.append(route))
-    try:
-        with impatient(page):
-            write(page, ENDLESS)
-            expect(page.locator(".bench-status")).to_contain_text("Ended", timeout=COLD)
-        page.get_by_label("Starting points").select_option("Rosenbrock's valley")
-        expect(page.locator(".bench-status")).to_have_text("")
-        page.evaluate(NOTE)
-        assert held
-    finally:
-        page.unroute("**/config.json")  # what is held goes on
-    run(page, "k = 1")
-    assert not [text for text in page.evaluate("said") if "Ended" in text]
 
 
 # --- links ----------------------------------------------------------------------------------------

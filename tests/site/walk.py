@@ -7,7 +7,6 @@ is drawn, if it is described by the same words; what is raised, if it ends in th
 for the module of the error, which only Python itself names.
 """
 
-import json
 import math
 import re
 import sys
@@ -17,7 +16,7 @@ from functools import cache
 from itertools import zip_longest
 from typing import Any
 
-from playwright.sync_api import Page, Route
+from playwright.sync_api import Page
 
 from tests.site.built import with_code
 from tests.support import ROOT
@@ -145,16 +144,6 @@ def last_ones(told: Told) -> list[int]:
     ]
 
 
-def needed(told: Told, place: int) -> set[int]:
-    """A cell and those that it builds on."""
-    found, todo = {place}, [place]
-    while todo:
-        new = set(told[todo.pop()].get("uses", ())) - found
-        found |= new
-        todo += new
-    return found
-
-
 # --- what a reader does ---------------------------------------------------------------------------
 
 
@@ -173,27 +162,6 @@ def walk(page: Page, address: str, document: str) -> list[Difference]:
         return []
     for place in last_ones(told):
         press(page, place)
-    return list(differences(page, document, told, built))
-
-
-def walk_alone(page: Page, address: str, document: str, place: int) -> list[Difference]:
-    """Run one cell in a fresh page that has no other cells than those it builds on."""
-
-    def leave_out(route: Route) -> None:
-        head, mark, rest = route.fetch().text().partition('id="live-cells">')
-        data, end, rest = rest.partition("</script>")
-        about = json.loads(data)
-        keep = needed(about["cells"], place)
-        for i in {*range(len(about["cells"]))} - keep:
-            about["cells"][i]["why"] = "is left out"
-            about["cells"][i].pop("kept", None)
-        page = head + mark + json.dumps(about) + end + rest
-        route.fulfill(body=page, content_type="text/html; charset=utf-8")
-
-    page.route(f"{address}/{document}.html", leave_out)
-    page.goto(f"{address}/{document}.html")
-    told, built = page.evaluate(TOLD)["cells"], page.evaluate(BUILT)
-    press(page, place)
     return list(differences(page, document, told, built))
 
 

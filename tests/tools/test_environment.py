@@ -104,17 +104,6 @@ def test_unknown_failures_are_left_to_speak_for_themselves(tmp_path):
 
 @pytest.mark.walk
 @pytest.mark.slow
-def test_an_unreachable_index_is_explained(bare, tmp_path):
-    shutil.copytree(bare, tmp_path / ".venv", symlinks=True)
-    (tmp_path / "requirements.txt").write_text("chaingrad==0.1.0\n")
-    result = prepare(tmp_path, PIP_INDEX_URL="http://127.0.0.1:9/simple")
-    assert result.returncode == 1
-    assert "index" in result.stderr
-    assert "Traceback" not in result.stderr
-
-
-@pytest.mark.walk
-@pytest.mark.slow
 def test_setting_up_twice_installs_once(tmp_path):
     wheel(tmp_path, "chaingrad", "0.1.0")
     wheel(tmp_path, "pinned", "1.2")
