@@ -407,7 +407,14 @@ def test_every_exercise_has_wrong_answers_and_right_ones() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", EXERCISES)
-@pytest.mark.parametrize("secrets", [range(3), pytest.param(range(3, 60), marks=pytest.mark.full)])
+@pytest.mark.parametrize(
+    "secrets",
+    [
+        range(1),
+        pytest.param(range(1, 3), marks=pytest.mark.walk),
+        pytest.param(range(3, 60), marks=pytest.mark.full),
+    ],
+)
 def test_no_mark_depends_on_the_secret(name: str, secrets: range) -> None:
     """A wrong answer loses the same parts whatever is drawn, and a right one none."""
     problem = exercises()[name]
