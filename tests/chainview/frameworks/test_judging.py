@@ -61,24 +61,6 @@ def test_what_reads_a_dead_layer_is_sent_zeros_by_that_layer() -> None:
     assert dead.kind == "dead units"
 
 
-class Gated(nn.Module):
-    """A block whose gate starts at 0, computed from a condition."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.inner, self.gate, self.out = nn.Linear(4, 4), nn.Linear(3, 4), nn.Linear(4, 1)
-        nn.init.zeros_(self.gate.weight)
-        nn.init.zeros_(self.gate.bias)
-
-    def forward(self, x: Any) -> Any:
-        return self.out(x + self.gate(x[:, :3]) * self.inner(x).tanh())
-
-
-def test_what_a_gate_of_zero_keeps_off_is_no_symptom() -> None:
-    model = Gated()
-    assert not examined(lambda x: (model(x) - 1).square().mean(), batch(8, 4), model=model).symptoms
-
-
 # --- gradients that vanish or explode -----------------------------------------------------------
 
 

@@ -174,16 +174,6 @@ def test_a_checkpoint_keeps_what_it_is_given():
     assert boxes.kept == saved_bytes(chosen, w, given=[x]) > watched.kept
 
 
-@pytest.mark.walk
-def test_functions_scopes_and_steps_are_calls():
-    f, p, x = made("rnn")
-    names = {value.call.name for value in watch_jax(f, p, x).values}
-    assert {"step (call 1)", "step (call 20)"} <= names
-    f, p, x = made("attention")
-    paths = {value.call.path for value in watch_jax(f, p, x).values}
-    assert "block" in paths
-
-
 def test_what_has_a_rule_of_its_own_is_one_box_that_says_so():
     f, p, x = made("many")
     boxes = {value.op: value.note for value in watch_jax(f, p, x).values if value.note}
