@@ -124,7 +124,7 @@ def _is_kept(thing: Operation) -> bool:
 
 
 def _leaves_the_graph(thing: Operation) -> bool:
-    is_read = thing.name in (NUMBER, "detach") and not _is_kept(thing)
+    is_read = thing.name == NUMBER or (thing.name == "detach" and thing.called in DETACHING)
     return is_read and any(map(has_gradient, thing.operands))
 
 

@@ -268,7 +268,8 @@ def _missed(watched: Watched) -> Iterator[Symptom]:
         by_reason[missed.why, is_skipped].append(missed)
     for (why, is_skipped), all_missed in by_reason.items():
         paths = {missed.where for missed in all_missed}
-        look = " of ".join(filter(None, ["the forward pass", *(paths if len(paths) == 1 else ())]))
+        path = paths.pop() if len(paths) == 1 else ""
+        look = f"the forward pass of {path}" if path else "the forward pass"
         if is_skipped:
             look = "others of its list ran: is it skipped at random, or an expert without rows?"
         names = [missed.name for missed in all_missed]
