@@ -114,12 +114,28 @@ def _scale(tape: Tape, c: float, x: Recorded) -> Recorded:
     return tape.add("negative", (x,)) if c == -1.0 else tape.add("multiply", (c, x))
 
 
-def _one_times(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
-    """1 y = y."""
-    for x, y in _both_ways(args):
-        if _is(x, 1.0) and _same(y, example):
-            return y
-    return None
+def _neutral(
+    number: float, tape: Tape, args: Sequence[Recorded], options: Any, example: Any
+) -> Found:
+    """y + 0 = y and the like."""
+    return args[0] if _is(args[1], number) and _same(args[0], example) else None
+
+
+def _neutral_on_the_left(
+    number: float, tape: Tape, args: Sequence[Recorded], options: Any, example: Any
+) -> Found:
+    """0 + y = y and the like."""
+    return _neutral(number, tape, args[::-1], options, example)
+
+
+def _sign_outside(
+    op: str, tape: Tape, args: Sequence[Recorded], options: dict[str, Any], example: Any
+) -> Found:
+    """Take the sign out of what is linear: sum(-y) = -sum(y)."""
+    if (y := _negated(args[0])) is None:
+        return None
+    tape.drop(args[0])
+    return tape.add("negative", (tape.add(op, (y, *args[1:]), **options),))
 
 
 def _column_times_row(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
@@ -131,7 +147,7 @@ def _column_times_row(tape: Tape, args: Sequence[Recorded], options: Any, exampl
 
 
 def _number_times(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
-    """-1 y = -y; c (d y) = (c d) y; c where(a, d, y) = where(a, c d, c y)."""
+    """-1 y = -y; c (d y) = (c d) y."""
     for x, y in _both_ways(args):
         c = None if x.is_array else _number(x)
         if c is None or not _is_floating(y):
@@ -143,10 +159,6 @@ def _number_times(tape: Tape, args: Sequence[Recorded], options: Any, example: A
             if c * before[0] == 1.0:
                 return before[1] if _same(before[1], example) else None
             return _scale(tape, c * before[0], before[1])
-        if y.op == "where" and _is_sound(c, y) and _settled(y.args[1], y.args[2]):
-            each = [tape.add("multiply", (c, z)) for z in y.args[1:]]
-            chosen = tape.add("where", (y.args[0], *each))
-            return chosen if _same(chosen, example) else None
     return None
 
 
@@ -184,11 +196,6 @@ def _both_ways(args: Sequence[Recorded]) -> Sequence[Sequence[Recorded]]:
     return args, args[::-1]
 
 
-def _settled(*choices: Recorded) -> bool:
-    """Return whether one of two choices is a number, so that a factor can go inside."""
-    return any(x.is_constant and not x.shape for x in choices)
-
-
 def _is_sound(c: float, x: Recorded) -> bool:
     """Return whether ``c``, in the dtype of ``x``, is neither 0 nor infinite."""
     if not _is_floating(x):
@@ -198,23 +205,17 @@ def _is_sound(c: float, x: Recorded) -> bool:
 
 
 def _divide(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
+    """(c y) / d = (c / d) y."""
     a, b = args
-    if _is(b, 1.0) and _same(a, example):
-        return a
     c = None if b.is_array else _number(b)
-    before = _scaled(a) if c is None else _scaled_within(a)
+    before = None if c is None else _scaled_within(a)
     if before and c is not None and _is_sound(c, a) and _is_sound(before[0] / c, a):
         return _scale(tape, before[0] / c, before[1])
-    if (y := _negated(a)) is not None:
-        return tape.add("negative", (tape.add("divide", (y, b)),))
     return None
 
 
 def _add(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
     a, b = args
-    for x, y in ((a, b), (b, a)):
-        if _is(x, 0.0) and _same(y, example):
-            return y
     if a is b and np.result_type(example).kind == "f":
         return tape.add("multiply", (2.0, a))
     if a.op == "add" and a.args[1] is b and _is_floating(b):
@@ -224,19 +225,6 @@ def _add(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Fo
         return tape.add("subtract", (a, z))
     if (z := _negated(a)) is not None:
         return tape.add("subtract", (b, z))
-    return None
-
-
-def _subtract(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
-    a, b = args
-    if _is(b, 0.0) and _same(a, example):
-        return a
-    if _is(a, 0.0) and _is_floating(b) and _same(b, example):
-        return tape.add("negative", (b,))
-    if (y := _negated(b)) is not None:
-        return tape.add("add", (a, y))
-    if a.op == "subtract" and a.args[1] is b and _is_floating(b):
-        return tape.add("subtract", (a.args[0], tape.add("multiply", (2.0, b))))
     return None
 
 
@@ -259,14 +247,8 @@ def _transpose(tape: Tape, args: Sequence[Recorded], options: Any, example: Any)
     is_turn = order == (*range(x.ndim - 2), x.ndim - 1, x.ndim - 2)
     if is_turn and (turned := _turned(tape, x, 0)) is not None:
         return turned
-    if axes is None and x.ndim == 2 and 1 in x.shape and _flat(x) is not None:
-        return x.args[0].reshape(x.shape[::-1])
-    if before := _scaled(x):
-        c, y = before
-        if y.op == "transpose":
-            return _scale(tape, c, y.transpose(*order))
-        if is_turn and (turned := _turned(tape, y, 1)) is not None:
-            return _scale(tape, c, turned)
+    if is_turn and (before := _scaled(x)) and (turned := _turned(tape, before[1], 1)) is not None:
+        return _scale(tape, before[0], turned)
     return None
 
 
@@ -287,23 +269,9 @@ def _names_axes(index: Any) -> bool:
     return all(part is None or part is ... or part == slice(None) for part in parts)
 
 
-def _turns_round(index: Any) -> bool:
-    """Return whether an index reverses axes and does nothing else."""
-    parts = index if isinstance(index, tuple) else (index,)
-    return all(part is ... or part in (slice(None), slice(None, None, -1)) for part in parts)
-
-
 def _flat(x: Recorded) -> Found:
     """Return the vector that a row, a column or the like was made of."""
     return x.args[0] if x.op == "reshape" and x.args[0].ndim == 1 else None
-
-
-def _sum(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
-    x = args[0]
-    if np.ndim(example) and x.size == np.size(example) and x.dtype == np.result_type(example):
-        return x.reshape(np.shape(example))
-    y = _negated(x)
-    return None if y is None else tape.add("negative", (tape.add("sum", (y,), **options),))
 
 
 def _mean_of_products(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
@@ -321,20 +289,17 @@ def _factor_of_sum(
     op: str, tape: Tape, args: Sequence[Recorded], options: Any, example: Any
 ) -> Found:
     """Make sum(x c) = c sum(x) where c is the same along the axes; and so for a mean."""
-    x, readers = args[0], 0
-    if not _is_exact(x) or not x.size or x.size == np.size(example):
+    x = args[0]
+    if not _is_exact(x) or not x.size or x.size == np.size(example) or tape.uses[x]:
         return None
     before = _scaled(x)
-    if before and before[1].op == "multiply" and options["axis"] is None:  # np.vdot
+    if before and before[1].op == "multiply" and options["axis"] is None:  # a product of vectors
         return _scale(tape, before[0], tape.add(op, (before[1],), **options))
-    if x.op == "negative" and not tape.uses[x]:
-        x, readers = x.args[0], 1
-    if x.op not in ("multiply", "divide") or tape.uses[x] > readers:
+    if x.op not in ("multiply", "divide"):
         return None
     for y, c in (x.args, x.args[::-1])[: 2 if x.op == "multiply" else 1]:
         if _same(y, x.example) and (factor := _along(c, x, options, example)) is not None:
-            found = tape.add(x.op, (tape.add(op, (y,), **options), factor))
-            return tape.add("negative", (found,)) if readers else found
+            return tape.add(x.op, (tape.add(op, (y,), **options), factor))
     return None
 
 
@@ -360,43 +325,10 @@ def _is_exact(x: Recorded) -> bool:
     return _is_floating(x) and x.dtype.itemsize > 2
 
 
-def _float(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
-    x = args[0]
-    if type(x.example) is float:
-        return x
-    y = _negated(x)  # a sign goes to the outside, where a sum takes it
-    return None if y is None else tape.add("negative", (tape.add("float", (y,)),))
-
-
 def _reshape(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
-    """One reshape after another is the last, and reshapes the y of -y."""
-    x, shape = args[0], options["shape"]
-    if (y := _negated(x)) is not None:
-        return tape.add("negative", (y.reshape(shape),))
-    return x.args[0].reshape(shape) if x.op == "reshape" else None
-
-
-def _infinite_and_finite(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
-    """No number is infinite and equal to a finite one."""
-    for x, y in _both_ways(args):
-        if x.op != "isinf" or y.op != "equal":
-            continue
-        for z, c in _both_ways(y.args):
-            finite = c.is_constant and not c.shape and np.isfinite(c.example)
-            same = z is x.args[0] and np.shape(example) == z.shape
-            if finite and same and (z.shape or not z.is_array):
-                return tape.add("broadcast_to", (tape.constant(False),), shape=z.shape)
-    return None
-
-
-def _where(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
-    """Choose by a condition that is settled."""
-    condition, top, other = args
-    condition = condition.args[0] if condition.op == "broadcast_to" else condition
-    if not condition.is_constant or condition.shape:
-        return None
-    chosen = top if condition.example else other
-    return chosen if _same(chosen, example) else None
+    """One reshape after another is the last."""
+    x = args[0]
+    return x.args[0].reshape(options["shape"]) if x.op == "reshape" else None
 
 
 def _broadcast(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
@@ -409,8 +341,6 @@ def _getitem(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -
 
 def _scatter(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -> Found:
     a, index, shape = args[0], options["index"], options["shape"]
-    if len(args) == 1 and _turns_round(index) and a.shape == shape:
-        return a.astype(options["dtype"])[index]
     if not _names_axes(index) or a.shape != np.empty(shape)[index].shape:
         return None
     return a.astype(options["dtype"]).reshape(shape)
@@ -418,21 +348,21 @@ def _scatter(tape: Tape, args: Sequence[Recorded], options: Any, example: Any) -
 
 _IDENTITIES: dict[str, Sequence[Identity]] = {
     "multiply": (
-        _one_times, _column_times_row, _number_times, _number_to_smaller, _numbers_first,
+        partial(_neutral, 1.0), partial(_neutral_on_the_left, 1.0), _column_times_row,
+        _number_times, _number_to_smaller, _numbers_first,
     ),
-    "divide": (_divide,),
-    "add": (_add,),
-    "subtract": (_subtract,),
+    "divide": (partial(_neutral, 1.0), _divide, partial(_sign_outside, "divide")),
+    "add": (partial(_neutral, 0.0), partial(_neutral_on_the_left, 0.0), _add),
+    "subtract": (partial(_neutral, 0.0),),
     "negative": (_negative,),
     "transpose": (_transpose,),
-    "reshape": (_reshape,),
+    "reshape": (partial(_sign_outside, "reshape"), _reshape),
+    "broadcast_to": (_broadcast,),
     "getitem": (_getitem,),
     "scatter": (_scatter,),
-    "broadcast_to": (_broadcast,),
-    "float": (_float,),
-    "sum": (partial(_factor_of_sum, "sum"), _sum),
-    "bitwise_and": (_infinite_and_finite,),
-    "logical_and": (_infinite_and_finite,),
-    "where": (_where,),
-    "mean": (_mean_of_products, partial(_factor_of_sum, "mean")),
+    "float": (partial(_sign_outside, "float"),),
+    "sum": (partial(_sign_outside, "sum"), partial(_factor_of_sum, "sum")),
+    "mean": (
+        partial(_sign_outside, "mean"), _mean_of_products, partial(_factor_of_sum, "mean"),
+    ),
 }  # fmt: skip
