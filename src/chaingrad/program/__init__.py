@@ -48,8 +48,7 @@ def program(
     with copies of the arguments. If ``f`` compares or chooses (``where``, ``maximum``, ``x > 0``),
     it runs on nodes twice more, with other numbers for its floats, to look at other sides of the
     choices. If program and nodes give different results, the program is refused. So a print or a
-    counter in ``f`` runs two or four times, and only then. Where results differ by more than the
-    usual rounding, ``f`` runs up to five more times, to see how far rounding moves the nodes' own.
+    counter in ``f`` runs two or four times, and only then.
 
     - Every float and array among the arguments is an input, arrays of integers and booleans, too;
       and so is a list of floats, as an array. Plain integers, booleans, strings, None, and lists
@@ -201,7 +200,7 @@ class Program:
         name = getattr(self._f, "__name__", "f")
         heads = ("value", "gradient") if self._argnums is not None else ()
         try:
-            nodes = compare(written, self._on_nodes, args, name, heads, met.tape)
+            nodes = compare(written, self._on_nodes, args, name, heads, met.tape.ops)
             written.settle(nodes, args)
         except TracingError as error:
             error.add_note(f"What was written down:\n{trace.source:.4000}")

@@ -14,7 +14,6 @@ import numpy as np
 
 from chaingrad import modes
 from chaingrad._tree import flat
-from chaingrad.program.tape import Tape
 from chaingrad.program.tracing import comparing
 from chaingrad.rules import TracingError, value
 
@@ -25,13 +24,11 @@ _CHOOSING = {
     "greater_equal", "equal", "not_equal", "max", "min", "isfinite", "isinf", "isnan", "sort",
     "argsort", "argmax", "argmin",
 }  # fmt: skip
-_REPEATS = 4  # where results differ
-_MARGIN = 32  # what rounding makes of the nodes' results, times this, explains a difference
 _ROUNDINGS = 16  # of the largest number that is computed with, explain a difference
 
 
 def compare(
-    run: Call, on_nodes: Call, args: Sequence[Any], name: str, heads: Sequence[str], tape: Tape
+    run: Call, on_nodes: Call, args: Sequence[Any], name: str, heads: Sequence[str], ops: set[str]
 ) -> Any:
     """Call a program and the function it was written for, and compare their results.
 
@@ -45,7 +42,7 @@ def compare(
         args: the arguments, which stay as they are.
         name: of the function, for messages.
         heads: what the members of the result are called there; none for a single result.
-        tape: what the program was written from.
+        ops: the names of the operations that the program was written from.
 
     Returns:
         What the nodes gave.
@@ -54,10 +51,10 @@ def compare(
         TracingError: a result differs by more than rounding explains, or the function changes an
             argument in place.
     """
-    comparison = _Comparison(run, on_nodes, name, heads, tape.floats)
-    with np.errstate(all="ignore"), comparing(), modes.watching(None):
+    comparison = _Comparison(run, on_nodes, name, heads)
+    with np.errstate(all="ignore"), comparing():
         expected = comparison.at(args)
-        for there in _elsewhere(args) if tape.ops & _CHOOSING else ():
+        for there in _elsewhere(args) if ops & _CHOOSING else ():
             try:
                 comparison.at(there, where_finite=True)
             except TracingError:
@@ -86,13 +83,12 @@ def _with_floats(args: Sequence[Any], change: Callable[[Any], Any]) -> list[Any]
 
 @dataclass(frozen=True)
 class _Comparison:
-    """A program and the function; ``floats`` are the dtypes of floats that the program met."""
+    """A program and the function, whose name and results have names in messages."""
 
     run: Call
     on_nodes: Call
     name: str
     heads: Sequence[str]
-    floats: set[np.dtype[Any]]
 
     def at(self, args: Sequence[Any], where_finite: bool = False) -> Any:
         """Compare at these arguments, with ``where_finite`` only if the nodes give finite numbers.
@@ -101,7 +97,8 @@ class _Comparison:
             What the nodes gave.
         """
         own = list(map(_copied, args))
-        expected = self.on_nodes(own)
+        with modes.watching(numbers := _Numbers()):
+            expected = self.on_nodes(own)
         if not all(map(_is_equal, args, own)):
             raise TracingError(
                 f"program: {self.name} changes an argument in place, but the program written for "
@@ -110,15 +107,8 @@ class _Comparison:
             )
         if where_finite and not all(map(_is_finite, map(value, flat(expected)))):
             return expected
-        pairs = list(self._pairs(self.run(list(map(_copied, args))), expected))
-        dtypes = self.floats | {y.dtype for *_, y in pairs if y.dtype.kind == "f"}
-        coarsest = max(map(np.finfo, dtypes | {np.dtype(float)}), key=lambda t: float(t.eps))
-        excess = [_excess(x, y, coarsest) for _, x, y in pairs]
-        if not any(map(np.any, excess)):
-            return expected
-        spread = _spread(self.on_nodes, args, [y for *_, y in pairs], float(coarsest.eps))
-        for (where, x, y), beyond, rounding in zip(pairs, excess, spread, strict=True):
-            if np.any(beyond > _MARGIN * rounding):
+        for where, x, y in self._pairs(self.run(list(map(_copied, args))), expected):
+            if np.any(_distance(x, y) > numbers.allowed(y)):
                 raise self._disagreement(where, x, y)
         return expected
 
@@ -182,16 +172,6 @@ def _is_equal(x: Any, y: Any) -> bool:
     return x is y or bool(x == y)
 
 
-def _excess(x: ndarray, y: ndarray, coarsest: np.finfo[Any]) -> ndarray:
-    """Return how far each entry of ``x`` is from ``y``, or 0 where it is close enough."""
-    difference = _distance(x, y)
-    sizes = np.abs(np.where(np.isfinite(y), y, 0).astype(float))
-    if y.dtype.kind != "f":
-        return difference
-    allowed = math.sqrt(coarsest.eps) * (sizes + sizes.max(initial=0.0)) + float(coarsest.tiny)
-    return np.where(difference <= allowed, 0.0, difference)
-
-
 def _distance(x: ndarray, y: ndarray) -> ndarray:
     """Return how far each entry of ``x`` is from ``y``: 0 if both are nan, infinite if one is."""
     x, y = np.asarray(x, float), np.asarray(y, float)
@@ -200,42 +180,14 @@ def _distance(x: ndarray, y: ndarray) -> ndarray:
     return np.where(np.isnan(difference), np.inf, difference)
 
 
-def _spread(
-    on_nodes: Call, args: Sequence[Any], expected: Sequence[ndarray], epsilon: float
-) -> list[ndarray]:
-    """Measure how far results on the nodes move when we round the arguments differently.
+class _Numbers(modes.Watch):
+    """Sees how large the numbers of a computation become, forward and backward, and how coarse.
 
-    By that much two right programs may differ: at ties and kinks, and where a result is what
-    rounding has left of terms that cancel. If results differ for the very same arguments, they are
-    no function of these, and rounding explains nothing. Terms may also cancel to the last bit on
-    the nodes, however we round, and not in the program: so results may differ by a few roundings of
-    the largest number on the way to them.
+    Terms may cancel to the last bit on the nodes, and not in the program: so results may differ by
+    a few roundings of the largest number on the way to them.
     """
-    random = np.random.default_rng(0)
 
-    def rounded(x: Any) -> Any:
-        return x * (1.0 + epsilon * random.choice([-2.0, -1.0, 1.0, 2.0], np.shape(x)))
-
-    with modes.watching(sizes := _Sizes()):
-        still = _moves(on_nodes(list(map(_copied, args))), expected)
-    if still is None or any(map(np.any, still)):
-        return [np.zeros(y.shape) for y in expected]
-    least = _ROUNDINGS * epsilon * sizes.largest / _MARGIN
-    spread = [np.full(y.shape, least if y.dtype.kind == "f" else 0.0) for y in expected]
-    for _ in range(_REPEATS):
-        try:
-            again = on_nodes(_with_floats(args, rounded))
-        except Exception:  # The arguments are at the edge of what the function takes.
-            continue
-        if moves := _moves(again, expected):
-            spread = list(map(np.maximum, spread, moves))
-    return spread
-
-
-class _Sizes(modes.Watch):
-    """Sees how large the numbers of a computation become, forward and backward."""
-
-    largest = 0.0
+    largest, epsilon = 0.0, float(np.finfo(float).eps)
 
     def forward(self, rule: Any, data: Any, inputs: Any) -> None:
         self._see(data)
@@ -244,13 +196,15 @@ class _Sizes(modes.Watch):
         self._see(value(share))
 
     def _see(self, x: Any) -> None:
-        numbers = np.abs(np.asarray(x, float))
-        self.largest = max(self.largest, numbers[np.isfinite(numbers)].max(initial=0.0))
+        if _is_float(x):
+            numbers = np.abs(np.asarray(x, float))
+            self.largest = max(self.largest, numbers[np.isfinite(numbers)].max(initial=0.0))
+            self.epsilon = max(self.epsilon, float(np.finfo(np.result_type(x)).eps))
 
-
-def _moves(again: Any, expected: Sequence[ndarray]) -> list[ndarray] | None:
-    """Measure how far the numbers of a result have moved; return None if shapes changed."""
-    numbers = [np.asarray(y) for y in map(value, flat(again)) if _is_numeric(y)]
-    if [y.shape for y in numbers] != [y.shape for y in expected]:
-        return None
-    return list(map(_distance, numbers, expected))
+    def allowed(self, y: ndarray) -> Any:
+        """Return how far a program's results may be from the entries of ``y``."""
+        if y.dtype.kind != "f":
+            return 0.0
+        sizes = np.abs(np.where(np.isfinite(y), y, 0).astype(float))
+        relative = math.sqrt(self.epsilon) * (sizes + sizes.max(initial=0.0))
+        return relative + _ROUNDINGS * self.epsilon * self.largest

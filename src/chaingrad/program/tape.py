@@ -329,11 +329,6 @@ class Tape:
         self.demands: list[tuple[Recorded, str]] = []
 
     @property
-    def floats(self) -> set[np.dtype[Any]]:
-        """The dtypes of floats among what was recorded."""
-        return {x.dtype for x in self.known.values() if x.dtype.kind == "f"}
-
-    @property
     def ops(self) -> set[str]:
         """The names of the operations that were recorded."""
         return {x.op for x in self.known.values()}
