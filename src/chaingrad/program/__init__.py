@@ -9,8 +9,6 @@ function, whose branches and loops stay; what is traced has one course.
 """
 
 import functools
-import warnings
-from collections import Counter
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
@@ -24,13 +22,12 @@ from chaingrad.node import Node
 from chaingrad.program import arguments
 from chaingrad.program.checking import compare
 from chaingrad.program.equations import Equations
-from chaingrad.program.tape import Recorded
-from chaingrad.program.tracing import Passes, is_comparing, tracing, without_randomness
 from chaingrad.program.words import Trace, put_into_words
+from chaingrad.program.tape import Recorded
+from chaingrad.program.tracing import Passes, tracing, without_randomness
 from chaingrad.rules import TracingError, value
 
 ndarray = np.ndarray
-_MANY = 10  # programs for other whole numbers, after which a word is said
 _Settling = Callable[[Any], Any]
 
 
@@ -106,7 +103,6 @@ class Program:
         self._f, self._argnums = f, argnums
         self._traces: dict[Any, _Written] = {}
         self._quick: dict[Any, _Written] = {}  # for arrays and floats alone
-        self._alike: Counter[Any] = Counter()  # programs that differ by plain numbers alone
         self._last: Trace | None = None
         functools.update_wrapper(self, f)
 
@@ -117,8 +113,6 @@ class Program:
         forms = tuple([(x.shape, x.dtype) if type(x) is ndarray else type(x) for x in args])
         written = self._quick.get(forms)
         if written is None:
-            if is_comparing() or any(map(arguments.holds_recorded, args)):
-                return self._plain(*args)
             given = self._given(args)
             written = self._written(given)
             if not written.takes_more and all(type(x) in (ndarray, float) for x in args):
@@ -168,19 +162,7 @@ class Program:
         written = self._traces.get(key)
         if written is None or not written.fits():
             written = self._traces[key] = self._write(args)
-            self._count(
-                tuple([int if type(x) is int else form for x, form in zip(args, key, strict=True)])
-            )
         return written
-
-    def _count(self, alike: Any) -> None:
-        self._alike[alike] += 1
-        if self._alike[alike] == _MANY:
-            warnings.warn(
-                f"program: {_MANY} programs were written for calls that differ by a whole number "
-                "alone, which belongs to a program: pass a number that changes as a float",
-                stacklevel=4,
-            )
 
     def _write(self, args: tuple[Any, ...], lines: bool = False) -> "_Written":
         by = self._positions(len(args))

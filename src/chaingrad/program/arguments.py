@@ -7,8 +7,7 @@ import numpy as np
 
 from chaingrad import _tree
 from chaingrad._wording import describe, kind
-from chaingrad.node import Node
-from chaingrad.program.tape import Recorded
+from chaingrad.rules import Traced
 
 ndarray = np.ndarray
 
@@ -24,11 +23,12 @@ def plain(x: Any, differentiated: bool = False) -> Any:
     """
     if type(x) is float or type(x) is ndarray:
         return x
-    if isinstance(x, Node):
-        raise TypeError(
-            f"program: the argument {describe(x)} is a node; a program takes and gives numbers and "
-            "arrays: give it x.data, or use value_and_grad where derivatives are nested"
-        )
+    for y in _tree.flat(x):
+        if isinstance(y, Traced):
+            raise TypeError(
+                f"program: the argument {describe(y)} is a node; a program takes and gives numbers "
+                "and arrays: give it x.data, or use value_and_grad where derivatives are nested"
+            )
     if isinstance(x, np.ma.MaskedArray):
         raise TypeError(
             "program: an argument has a mask; give x.filled(...), and multiply by weights"
@@ -83,10 +83,3 @@ def mapped(x: Any, change: Callable[[Any], Any]) -> Any:
     if isinstance(x, list | tuple):
         return _tree.sequence_like(x, [mapped(member, change) for member in x])
     return change(x)
-
-
-def holds_recorded(x: Any) -> bool:
-    """Return whether ``x`` holds recorded values: then another program's trace makes this call."""
-    if isinstance(x, list | tuple):
-        return any(map(holds_recorded, x))
-    return isinstance(x, Recorded) or (isinstance(x, Node) and isinstance(x.data, Recorded))

@@ -21,7 +21,6 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from chaingrad._tree import sequence_like
 from chaingrad.rules import Rule, Symbol, Traced, TracingError, is_number
 
 ndarray = np.ndarray
@@ -271,18 +270,10 @@ def _refuse_call(what: str) -> NoReturn:
     )
 
 
-def _is_square_of_truths(base: Any, exponent: Any) -> bool:
-    """Return whether NumPy's ``**`` gives int8 for these, where np.power gives int64."""
-    is_two = type(exponent) is int and exponent == 2
-    return is_two and isinstance(base, ndarray) and base.dtype == bool
-
-
 def _operators(name: str) -> tuple[Callable[..., Any], Callable[..., Any]]:
     def forward(self: Recorded, other: Any) -> Any:
         if isinstance(other, Traced) and not isinstance(other, Recorded):
             return NotImplemented
-        if name == "power" and _is_square_of_truths(self.example, other):
-            return self.tape.add("square", (self,))
         return self.tape.add(name, (self, other))
 
     def reflected(self: Recorded, other: Any) -> Any:
@@ -526,22 +517,8 @@ SPECIAL: dict[str, Callable[..., Any]] = {
     "einsum": lambda *arrays, subscripts: np.einsum(subscripts, *arrays),
     "where": _chosen,
     "erf": _erf,
+    **{f"linalg.{name}": getattr(np.linalg, name) for name in ("det", "inv", "solve")},
 }
-
-
-def _of_linalg(name: str) -> Callable[..., Any]:
-    """Make what computes a function of np.linalg, or one of its results."""
-    function = getattr(np.linalg, name)
-
-    def computed(*arrays: Any, item: int | None = None, **options: Any) -> Any:
-        found = function(*arrays, **options)
-        return found if item is None else found[item]
-
-    return computed
-
-
-_LINALG = ("cholesky", "det", "eigh", "eigvalsh", "inv", "slogdet", "solve", "svd")
-SPECIAL |= {f"linalg.{name}": _of_linalg(name) for name in _LINALG}
 
 
 # --- NumPy's functions --------------------------------------------------------------------------
@@ -617,19 +594,10 @@ def _ordering(name: str) -> Callable[..., Any]:
     return lambda tape, a, axis=-1, kind=None: tape.add(name, (a,), axis=axis, kind=kind)
 
 
-def _recorded_linalg(name: str) -> Callable[..., Any]:
-    def written(tape: Tape, *arrays: Any, **options: Any) -> Any:
-        found = getattr(np.linalg, name)(*map(example, arrays), **options)
-        if not isinstance(found, tuple):
-            return tape.add(f"linalg.{name}", arrays, **options)
-        each = [tape.add(f"linalg.{name}", arrays, item=i, **options) for i in range(len(found))]
-        return sequence_like(found, each)
-
-    return written
-
-
 _FUNCTIONS: dict[Any, Callable[..., Any]] = {
-    **{getattr(np.linalg, name): _recorded_linalg(name) for name in _LINALG},
+    np.linalg.det: lambda tape, a: tape.add("linalg.det", (a,)),
+    np.linalg.inv: lambda tape, a: tape.add("linalg.inv", (a,)),
+    np.linalg.solve: lambda tape, a, b: tape.add("linalg.solve", (a, b)),
     np.where: lambda tape, condition, a, b: tape.add("where", (condition, a, b)),
     np.vdot: lambda tape, a, b: tape.add("vdot" if _shape(a) or _shape(b) else "multiply", (a, b)),
     np.dot: lambda tape, a, b: tape.add("dot", (a, b)),

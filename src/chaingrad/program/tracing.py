@@ -5,6 +5,7 @@ parameters and of other nodes made before, which a function finds in its closure
 the program. `Node.data` is a property during that time; other threads see what they always see.
 """
 
+import gc
 import random
 import sys
 import threading
@@ -30,7 +31,6 @@ _running = 0
 
 class _Here(threading.local):
     met: "Met | None" = None
-    compares = False
 
 
 _here = _Here()
@@ -109,17 +109,12 @@ def tracing(tape: Tape | None = None) -> Iterator[Met]:
 
 @contextmanager
 def comparing() -> Iterator[None]:
-    """Let nodes hold plain values within the block, even in a trace; programs compute by nodes."""
-    before, _here.met, _here.compares = (_here.met, _here.compares), None, True
+    """Let nodes hold plain values within the block, even in a trace."""
+    before, _here.met = _here.met, None
     try:
         yield
     finally:
-        _here.met, _here.compares = before
-
-
-def is_comparing() -> bool:
-    """Return whether this thread asks nodes what a program should give."""
-    return _here.compares
+        _here.met = before
 
 
 def _count(one: int) -> None:
@@ -210,19 +205,8 @@ def _generators(f: Callable[..., Any]) -> list[Any]:
             found += [np.random.mtrand._rand] * ("random" in names)
             stack += [x.__globals__.get(name) for name in names]
             stack += [x.__closure__, x.__defaults__, x.__kwdefaults__]
-        elif isinstance(x, dict | list | tuple | set):
-            stack += x.values() if isinstance(x, dict) else x
-        else:  # a cell, a method, a partial function, an object that is called or has generators
-            parts = (
-                "__self__",
-                "__func__",
-                "func",
-                "args",
-                "keywords",
-                "cell_contents",
-                "__dict__",
-            )
-            stack += [part for name in parts if (part := _part(x, name)) is not None]
+        else:  # a container, a cell, a method, an object that is called or has generators
+            stack += gc.get_referents(x)
             stack.append(type(x).__dict__.get("__call__"))
     return found
 
@@ -233,13 +217,6 @@ def _names(code: CodeType) -> Iterator[str]:
     for within in code.co_consts:
         if isinstance(within, CodeType):
             yield from _names(within)
-
-
-def _part(x: Any, name: str) -> Any:
-    try:
-        return getattr(x, name, None)
-    except ValueError:  # of a cell that is empty as yet
-        return None
 
 
 def _state(source: Any) -> str:

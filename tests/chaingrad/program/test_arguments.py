@@ -2,7 +2,6 @@
 
 import pickle
 import threading
-import warnings
 
 import numpy as np
 import pytest
@@ -25,7 +24,7 @@ def squares(x):
     return (x * x).sum()
 
 
-@pytest.mark.parametrize("name", ["inv", "cholesky", "det", "eigvalsh"])
+@pytest.mark.parametrize("name", ["inv", "det"])
 def test_matrix_functions_of_data_are_called(name):
     def loss(w, X):
         return (w * getattr(np.linalg, name)(X.T @ X)).sum()
@@ -36,20 +35,11 @@ def test_matrix_functions_of_data_are_called(name):
     assert f"np.linalg.{name}(X.T @ X)" in step.source
 
 
-def test_each_result_of_a_matrix_function_is_called_for():
-    def loss(w, X):
-        values, vectors = np.linalg.eigh(X.T @ X)
-        return (w * (vectors @ values)).sum()
-
-    step = program(loss)
-    np.testing.assert_allclose(step(W, X)[1], value_and_grad(loss)(W, X)[1], rtol=1e-12)
-    assert step.source.count("np.linalg.eigh(") == 2
-
-
 @pytest.mark.parametrize(
     ("data", "message"),
     [
         (lambda X: np.unique(X), "np.unique is not written down: compute it outside"),
+        (lambda X: np.linalg.eigh(X.T @ X)[0], "np.eigh is not written down"),
         (lambda X: X.std(axis=0), "np.std is not written down"),
         (lambda X: np.sum(X, where=X > 0), "np.sum with these arguments is not written down"),
         (lambda X: np.maximum.accumulate(X)[0], "np.maximum with accumulate"),
@@ -127,18 +117,6 @@ def test_lists_of_whole_numbers_belong_to_the_program():
 def test_a_program_may_be_pickled():
     step = pickle.loads(pickle.dumps(program(squares)))
     assert step(3.0) == (9.0, 6.0)
-
-
-def test_whole_numbers_that_change_are_told_of():
-    step = program(lambda x, t: x * x * t)
-    for t in range(9):
-        step(2.0, t)
-    with pytest.warns(UserWarning, match="pass a number that changes as a float"):
-        step(2.0, 9)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for t in range(10, 30):
-            step(2.0, t)
 
 
 def test_random_numbers_of_another_thread_are_none_of_the_functions():

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from chaingrad import Node, detect_anomaly, grad, hvp, losses, program, where
+from chaingrad import Node, detect_anomaly, grad, losses, program, where
 from chaingrad.program import identities
 from chaingrad.program.writer import Writer
 from chaingrad.rules import TracingError
@@ -125,16 +125,6 @@ def test_nothing_else_is_touched():
     assert value == np.inf
     assert w.grad == 0.0
     assert np.array_equal(w.data, before)
-
-
-def test_programs_within_programs_are_compared():
-    w = Node(3.0, "w")
-    inner = program(lambda x: w * x**2)
-    outer = program(lambda x: inner(x)[0] * x + inner(2.0)[0])
-    assert outer(2.0) == (36.0, 36.0)
-    assert (
-        program(lambda x, v: hvp(lambda y: inner(y)[0] * y, x, v), argnums=None)(2.0, 1.0) == 36.0
-    )
 
 
 # --- no false alarm -------------------------------------------------------------------------------
