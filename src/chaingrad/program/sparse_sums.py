@@ -8,8 +8,6 @@ from collections import Counter
 from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
-import numpy as np
-
 from chaingrad.program.tape import Recorded
 
 Term = tuple[int, Recorded]  # a sign, and what is added with it
@@ -32,7 +30,7 @@ def assemble(
     for x in reversed(values):
         if x.op not in ("add", "subtract") or not x.shape or x in inner:
             continue
-        terms = [(sign, _scattered(y, uses)) for sign, y in _terms(x, uses, whole, inner)]
+        terms = _terms(x, uses, whole, inner)
         for _, y in terms:
             if y.op == "scatter" and uses[y] == 1 and y not in whole and _are_alike(x, y):
                 y.op = "part"
@@ -71,20 +69,6 @@ def _are_alike(x: Recorded, y: Recorded) -> bool:
     return (x.shape, x.dtype) == (y.shape, y.dtype)
 
 
-def _scattered(x: Recorded, uses: Counter[Recorded]) -> Recorded:
-    """Return a constant of zeros but for one entry as that entry, put into its place."""
-    if x.op != "constant" or not x.shape or np.count_nonzero(x.example) != 1:
-        return x
-    [place] = map(tuple, np.argwhere(x.example).tolist())
-    entry = x.example[place]
-    constant = x.tape.constant(float(entry) if x.dtype == np.float64 else entry)
-    index = place[0] if len(place) == 1 else place
-    options = (("index", index), ("shape", x.shape), ("dtype", x.dtype))
-    piece = Recorded(x.tape, "scatter", (constant,), options, x.example)
-    uses[piece] += 1
-    return piece
-
-
 def taken_apart(x: Recorded) -> tuple[list[Term], list[Term]]:
     """Return what an array begins with, and its parts."""
     if x.op == "scatter":
@@ -92,13 +76,3 @@ def taken_apart(x: Recorded) -> tuple[list[Term], list[Term]]:
     terms = list(zip(x.option("signs"), x.args, strict=True))
     base = [(sign, y) for sign, y in terms if y.op != "part"]
     return base, terms[len(base) :]
-
-
-def lie_apart(shape: tuple[int, ...], indices: Iterable[Any]) -> bool:
-    """Return whether no two of these parts of an array share an entry."""
-    taken = np.zeros(shape, np.uint8)
-    for index in indices:
-        if np.any(taken[index]):
-            return False
-        taken[index] = 1
-    return True

@@ -4,16 +4,15 @@ import keyword
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from chaingrad.program.sparse_sums import Term, lie_apart, taken_apart
+from chaingrad.program.sparse_sums import Term, taken_apart
 from chaingrad.program.tape import (
     BITS,
-    ELEMENTWISE,
     VIEWS,
     Recorded,
     Slot,
@@ -24,6 +23,7 @@ from chaingrad.program.tape import (
 
 WIDTH = 84  # of what a line computes; a longer one is written in two
 FEW = 12  # entries of an array that is written out
+TERMS = 5  # of a sum in a line, where an array is made of parts
 SHORT = 46  # what is used once and longer than that gets a line of its own
 
 # How tightly Python's operators bind. // and % do as * does, but no sign may pass them: -(x // y)
@@ -311,24 +311,15 @@ class Writer:
             words = [f"axis={x.option('axis')}"] if x.option("axis") is not None else []
             words += ["keepdims=True"] if x.option("keepdims") else []
             return f"{self.operand(args[0], ATOM)}.{op}({', '.join(words)})", ATOM
-        listed = self._beside_arrays(x) if op in ELEMENTWISE else self.listed(args)
+        listed = self.listed(args)
         if op in _OF_MATH and (self.plain or self._widens(x)):
             return f"math.{_OF_MATH[op]}({listed})", ATOM
         if self.plain and op in ("maximum", "minimum") and args[1].is_constant:
             # the first, if it is nan; and a float in any case
             return f"{op[:3]}({self.operand(args[0], CHOICE)}, {float(args[1].example)!r})", ATOM
-        options = [(key, value) for key, value in x.options if value is not None and key != "item"]
+        options = [(key, value) for key, value in x.options if value is not None]
         listed += "".join(f", {key}={value!r}" for key, value in options)
-        item = x.option("item")
-        of = "" if item is None else f"[{item}]"
-        return self._widened(x, f"np.{op}({listed}){of}"), ATOM
-
-    def _beside_arrays(self, x: Recorded) -> str:
-        """Write operands of which an array decides the dtype, so that 0 will do for 0.0."""
-        if len(x.args) != 2 or not all(y.shape or y.is_constant for y in x.args):
-            return self.listed(x.args)
-        a, b = x.args
-        return f"{self.operand(a, CHOICE, b)}, {self.operand(b, CHOICE, a)}"
+        return self._widened(x, f"np.{op}({listed})"), ATOM
 
     def summed_product(self, x: Recorded) -> Sequence[Recorded]:
         """Return the factors of which ``x`` adds up the products, if it does."""
@@ -378,8 +369,6 @@ class Writer:
         if is_plain and not is_whole:  # a negative float ** a fraction is complex in Python
             library = "math.pow" if self.plain else "np.power"
             return self._widened(x, f"{library}({self.listed(x.args)})"), ATOM
-        if base.is_array and base.dtype == bool and is_whole:  # ** 2 would be int8
-            return f"np.power({self.listed(x.args)})", ATOM
         return f"{self.operand(base, POWER + 1)}**{self.operand(exponent, POWER, base)}", POWER
 
     def _say_float(self, x: Recorded) -> tuple[str, int]:
@@ -466,25 +455,21 @@ class Writer:
     def _made(self, x: Recorded, name: str) -> str:
         """Write the statements that make an array and put its parts where they belong."""
         base, scattered = taken_apart(x)
-        parts: dict[str, _ArrayPart] = {}
+        parts: dict[str, list[Term]] = {}
         for sign, y in scattered:
-            a, *operands = y.args
-            repeats = may_repeat([z.example for z in operands]) and not _are_distinct(operands)
-            part = _ArrayPart(self.index(y), y.option("index"), repeats, [])
-            parts.setdefault(part.index, part).terms.append((sign, a))
-        given = list(parts.values())
+            parts.setdefault(self.index(y), []).append((sign, y))
         if base:
             lines = self._base(x, name, base)
-        elif rows := self._rows(x, given):
+        elif rows := self._rows(x, parts.values()):
             return rows
         else:
             lines = [f"{name} = np.zeros({_size(x.shape)}{_named_dtype(x.dtype)})"]
-        apart = all(len(y.args) == 1 for _, y in scattered)
-        apart = apart and lie_apart(x.shape, (part.template for part in given))
-        for i, part in enumerate(given):
-            is_more = bool(base or (i and not apart))
-            for terms in self._lines_of(part.terms):
-                lines.append(self._put(name, replace(part, terms=list(terms)), is_more))
+        is_more = bool(base)
+        for index, terms in parts.items():
+            operands = terms[0][1].args[1:]
+            repeats = may_repeat([z.example for z in operands]) and not _are_distinct(operands)
+            for some in _in_lines(_put_there(terms)):
+                lines.append(self._put(name, index, some, is_more, repeats))
                 is_more = True
         return "\n".join(lines) if len(lines) > 1 else lines[0].removeprefix(f"{name} = ")
 
@@ -500,18 +485,8 @@ class Writer:
         shown = x in self.name or memory_of(x) is not x or x.op in ("input", "constant")
         if len(terms) == 1 and sign > 0 and shown and not _is_repeated(x):
             return [f"{name} = {self.operand(x, ATOM)}.copy()"]
-        lines = map(self._sum, self._lines_of(terms))
+        lines = map(self._sum, _in_lines(terms))
         return [f"{name} {'+=' if i else '='} {line}" for i, line in enumerate(lines)]
-
-    def _lines_of(self, terms: Sequence[Term]) -> Iterator[Sequence[Term]]:
-        """Yield the terms of a sum that fit into each line."""
-        some: list[Term] = []
-        for term in terms:
-            if some and len(self._sum([*some, term])) > WIDTH:
-                yield some
-                some = []
-            some.append(term)
-        yield some
 
     def _sum(self, terms: Sequence[Term]) -> str:
         """Write a sum with its signs; a number stands for an array that repeats it."""
@@ -531,28 +506,29 @@ class Writer:
                 text += f" {'+' if sign > 0 else '-'} {said}"
         return text
 
-    def _rows(self, x: Recorded, given: Sequence["_ArrayPart"]) -> str:
+    def _rows(self, x: Recorded, parts: Collection[Sequence[Term]]) -> str:
         """Write an array all of whose rows are given, one each, or "" if it is no such array."""
-        if not given:
+        indices = [terms[0][1].option("index") for terms in parts]
+        if any(type(index) is not int for index in indices):
             return ""
-        rows = {part.template: part for part in given if type(part.template) is int}
-        if sorted(rows) != list(range(x.shape[0])) or len(given) != len(rows):
+        rows = {index: _put_there(terms) for index, terms in zip(indices, parts, strict=True)}
+        if sorted(rows) != list(range(x.shape[0])):
             return ""
-        if any(_is_repeated(a) for part in given for _, a in part.terms):
+        if any(_is_repeated(a) for terms in rows.values() for _, a in terms):
             return ""
-        listed = f"[{', '.join(self._sum(rows[i].terms) for i in range(len(rows)))}]"
+        listed = f"[{', '.join(self._sum(rows[i]) for i in range(len(rows)))}]"
         text = f"np.stack({listed})" if x.ndim > 1 else f"np.array({listed}{_named_dtype(x.dtype)})"
         return text if len(text) <= WIDTH else ""
 
-    def _put(self, name: str, part: "_ArrayPart", is_more: bool) -> str:
+    def _put(
+        self, name: str, index: str, terms: Sequence[Term], is_more: bool, repeats: bool
+    ) -> str:
         """Write that something goes into a part of the array, or is added to what stands there."""
-        index, said = part.index, self._sum(part.terms)
-        takes = (is_more or part.repeats) and len(part.terms) == 1 and said[0] == "-"
-        if takes:
-            opposite = self._sum([(-sign, x) for sign, x in part.terms])
-            takes = opposite[0] != "-"
-            said = opposite if takes else said
-        if part.repeats:
+        said = self._sum(terms)
+        opposite = self._sum([(-sign, x) for sign, x in terms])
+        takes = said[0] == "-" and opposite[0] != "-" and len(terms) == 1 and (is_more or repeats)
+        said = opposite if takes else said
+        if repeats:
             index = f"np.s_[{index}]" if ":" in index or "..." in index else index
             index = f"({index})" if "," in index and "np.s_" not in index else index
             return f"np.{'subtract' if takes else 'add'}.at({name}, {index}, {said})"
@@ -616,14 +592,14 @@ def _is_repeated(x: Recorded) -> bool:
     return x.op == "broadcast_to" and x.args[0].is_constant
 
 
-@dataclass
-class _ArrayPart:
-    """A part of an array that is made of parts, and what goes there."""
+def _in_lines(terms: Sequence[Term]) -> list[Sequence[Term]]:
+    """Divide the terms of a long sum into those of each line."""
+    return [terms[i : i + TERMS] for i in range(0, len(terms), TERMS)]
 
-    index: str
-    template: Any
-    repeats: bool  # whether the index may name an entry twice
-    terms: list[Term]
+
+def _put_there(parts: Iterable[Term]) -> list[Term]:
+    """Return what parts of an array put where they belong, each with its sign."""
+    return [(sign, y.args[0]) for sign, y in parts]
 
 
 def parenthesised(text: str, binds: int, needed: int) -> str:

@@ -154,7 +154,7 @@ def test_values_have_the_names_of_variables():
 def test_constants_show_their_value():
     step = program(lambda x: x[0] + np.exp(x[1]))
     step(W)
-    assert "dx = np.array([1.0, z1, 0.0])" in step.source or "dx[0] = 1.0" in step.source
+    assert "c1 = np.array([1.0, 0.0, 0.0])" in step.source
     weights = np.array([1.0, 2.0, 3.0])
     step = program(lambda x: (x * weights).sum() ** 2)
     assert "    c1 = np.array([1.0, 2.0, 3.0])\n" in step.trace(W).source
