@@ -22,7 +22,7 @@ from chaingrad.node import Node
 from chaingrad.program import arguments
 from chaingrad.program.checking import compare
 from chaingrad.program.equations import Equations
-from chaingrad.program.words import Trace, put_into_words
+from chaingrad.program.source import Trace, write_source
 from chaingrad.program.tape import Recorded
 from chaingrad.program.tracing import Passes, tracing, without_randomness
 from chaingrad.rules import TracingError, value
@@ -173,7 +173,7 @@ class Program:
                 result = self._on_nodes(given)
             met.name(variables)
             positions = None if self._argnums is None else by
-            trace = put_into_words(self._f, met, passes.adjoints, given, result, positions)
+            trace = write_source(self._f, met, passes.adjoints, given, result, positions)
         if lines:
             met.settle()
         else:  # its nodes would keep their values alive

@@ -10,7 +10,7 @@ import numpy as np
 
 from chaingrad import program
 from chaingrad.node import Node
-from chaingrad.program.words import Trace, TracedLine
+from chaingrad.program.source import Trace, TracedLine
 from chainlab.workbench.recompute import Replay, require_open
 from chainlab.workbench.subject import Subject
 from chainlab.workbench.tables import SHEETS

@@ -61,7 +61,7 @@ class TracedLine:
     differentiates: tuple[Node, ...]
 
 
-def put_into_words(
+def write_source(
     f: Callable[..., Any],
     met: Met,
     adjoints: dict[Recorded, list[Node]],
