@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -75,7 +76,6 @@ class Names:
 
     def __init__(self, reserved: Iterable[str]) -> None:
         self.taken = {*reserved, *keyword.kwlist}
-        self._next: dict[str, int] = {}
 
     def of(self, wanted: str) -> str:
         """Return ``wanted`` as a name, with a number appended if it is taken."""
@@ -88,12 +88,9 @@ class Names:
 
     def numbered(self, stem: str) -> str:
         """Append the first free number to the stem."""
-        number = self._next.get(stem, 1)
-        while f"{stem}{number}" in self.taken:
-            number += 1
-        self._next[stem] = number + 1
-        self.taken.add(f"{stem}{number}")
-        return f"{stem}{number}"
+        name = next(name for i in count(1) if (name := f"{stem}{i}") not in self.taken)
+        self.taken.add(name)
+        return name
 
 
 _DIGITS = str.maketrans("₀₁₂₃₄₅₆₇₈₉⁰¹²³⁴⁵⁶⁷⁸⁹", "01234567890123456789", "⁽⁾()")
@@ -107,11 +104,10 @@ class Line:
     name: str
     text: str  # the right-hand side; for what needs more than one statement, all of them
     within: list[Recorded]  # all values that it computes, the target among them
-    comment: str = ""  # a shape
 
     def __str__(self) -> str:
         code = self.text if "\n" in self.text else f"{self.name} = {self.text}"
-        return f"{code}  # {self.comment}" if self.comment else code
+        return f"{code}  # {self.target.shape}" if self.target.shape else code
 
 
 class Writer:
@@ -226,12 +222,11 @@ class Writer:
             del self._texts[x]
             text, _ = self._text(x)
         self.name[x] = name = self._named(x)
-        if x.op in ("scatter", "assemble"):
+        if x.op in MADE:
             text = self._made(x, name)
         elif "\n" in text:
             text = f"{name} = {text}"
-        comment = str(x.shape) if x.shape else ""
-        self.lines.append(Line(x, name, text, self._covered(x), comment))
+        self.lines.append(Line(x, name, text, self._covered(x)))
 
     def _longest(self, x: Recorded) -> Recorded | None:
         """Return the longest operand that has no line yet."""
