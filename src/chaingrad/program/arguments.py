@@ -7,7 +7,9 @@ import numpy as np
 
 from chaingrad import _tree
 from chaingrad._wording import describe, kind
-from chaingrad.rules import Traced
+from chaingrad.node import Node
+from chaingrad.program.tape import Recorded
+from chaingrad.rules import TracingError
 
 ndarray = np.ndarray
 
@@ -19,15 +21,20 @@ def plain(x: Any, differentiated: bool = False) -> Any:
     all but a float of Python's.
 
     Raises:
-        TypeError: it has a mask, can be read only once, or is a node.
+        TypeError: it has a mask, can be read only once, is a node, or belongs to a trace.
     """
     if type(x) is float or type(x) is ndarray:
         return x
     for y in _tree.flat(x):
-        if isinstance(y, Traced):
+        if isinstance(y, Node):
             raise TypeError(
                 f"program: the argument {describe(y)} is a node; a program takes and gives numbers "
                 "and arrays: give it x.data, or use value_and_grad where derivatives are nested"
+            )
+        if isinstance(y, Recorded):
+            raise TracingError(
+                "program: f calls another program with an argument of its own; call value_and_grad "
+                "within f instead"
             )
     if isinstance(x, np.ma.MaskedArray):
         raise TypeError(

@@ -397,6 +397,8 @@ def test_arguments_that_no_program_takes():
             step(node, 1.0)
     with pytest.raises(TypeError, match="is a node"):
         program(lambda x: step(x, 1.0)[0] * x)(2.0)
+    with pytest.raises(TypeError, match="calls another program"):
+        program(lambda x: step(x.data, 1.0)[0] * x)(2.0)
     with pytest.raises(TypeError, match="key of a dictionary"):
         step(1.0, bytearray(b"x"))
     with pytest.raises(ValueError, match="one number"):
