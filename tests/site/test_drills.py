@@ -290,6 +290,7 @@ PILLS = """() => [...document.querySelectorAll(".cg-canvas button")].map((pill) 
 })"""
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("width", [390, 1280])
 def test_each_message_can_be_pressed_at_its_centre_and_has_a_name_of_its_own(
     page: Page, width: int
@@ -524,6 +525,7 @@ def test_a_long_problem_is_judged_part_by_part(page: Page) -> None:
     assert (kept["row"], len(kept["again"])) == (0, 2)
 
 
+@pytest.mark.walk
 def test_what_is_right_again_is_said_and_counted_once(page: Page) -> None:
     drawn = problem("chain", 1, 1)
     opened(page, drawn)
@@ -565,6 +567,7 @@ def test_the_keyboard_is_enough(page: Page) -> None:
     expect(page.locator(".cg-words").first).to_contain_text("✓ Right.")
 
 
+@pytest.mark.walk
 def test_what_stands_in_the_graph_is_heard(page: Page) -> None:
     opened(page, problem("costs", 1, 1))
     heard = page.locator(".cg-canvas").aria_snapshot()
@@ -607,6 +610,7 @@ def test_the_player_plays_the_problem(page: Page) -> None:
     assert page.evaluate(f"kept.read('{PAGE}').drills.adjoints.again.length") == 2
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("width", [1000, 390])
 def test_the_problem_and_the_player_call_nodes_and_operands_alike(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 800})
@@ -620,6 +624,7 @@ def test_the_problem_and_the_player_call_nodes_and_operands_alike(page: Page, wi
             expect(group.locator("text").first).to_have_text(text)
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("width", [1000, 390])
 def test_the_player_writes_nothing_at_an_edge_before_its_step(page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 800})
@@ -647,6 +652,7 @@ def in_view(page: Page, selector: str) -> bool:
     return place["y"] >= -1 and place["y"] + place["height"] <= view["height"] + 1
 
 
+@pytest.mark.walk
 def test_what_answers_comes_into_view(browser: Browser, address: str) -> None:
     """A linked problem and the next, what is said below a long graph, and the player."""
     question, words, player = (
@@ -675,6 +681,7 @@ def test_what_answers_comes_into_view(browser: Browser, address: str) -> None:
         assert in_view(page, question)
 
 
+@pytest.mark.walk
 def test_a_finger_finds_the_buttons_and_the_cells_of_the_map(
     browser: Browser, address: str
 ) -> None:
@@ -690,6 +697,7 @@ def test_a_finger_finds_the_buttons_and_the_cells_of_the_map(
         assert min(box["height"] for box in shown) >= 44
 
 
+@pytest.mark.walk
 def test_the_focus_goes_to_the_problem_that_was_chosen_in_the_map(page: Page) -> None:
     inside = "document.querySelector('.cg-task').contains(document.activeElement)"
     page.get_by_role("button", name="Where should I start?").press("Enter")

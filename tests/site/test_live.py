@@ -275,6 +275,7 @@ def test_what_a_browser_lacks_is_said_with_a_way_out(page: Page, code: str, lack
     assert str(notebook.get_attribute("href")).endswith("notebooks/page.ipynb")
 
 
+@pytest.mark.walk
 def test_the_modules_of_python_are_those_that_the_judge_knows(page: Page) -> None:
     surprising = {"antigravity", "this"}  # opens a browser; prints a poem
     known = [name for name in PYODIDE["modules"] if name[0] != "_" and name not in surprising]
@@ -300,6 +301,7 @@ def test_answers_of_others_are_not_run_for_a_cell(page: Page) -> None:
     expect(cells.locator(".live-output")).to_have_count(0)
 
 
+@pytest.mark.walk
 def test_graphs_of_any_depth_are_freed(page: Page) -> None:
     deep = "from chaingrad import Node\nx = Node(1.0)\nfor _ in range(50_000):\n    x = x + 1\n"
     write(page, "six", deep + "del x\nprint('freed')")
@@ -318,11 +320,13 @@ def test_the_doctor_ends_no_python_whatever_an_engine_keeps(page: Page) -> None:
     expect(run(page, "six")).to_have_text("sound")
 
 
+@pytest.mark.walk
 def test_no_interval_is_zero(page: Page) -> None:
     write(page, "six", "from time import perf_counter as now\n-now() + now() > 0")
     expect(run(page, "six")).to_have_text("True")
 
 
+@pytest.mark.walk
 def test_a_figure_of_a_cell_that_fails_is_not_shown_by_the_next(page: Page) -> None:
     write(page, "figure", "import matplotlib.pyplot as plt\nplt.plot([1])\nmissing")
     expect(run(page, "figure").locator(".traceback")).to_contain_text("NameError")
@@ -342,6 +346,7 @@ def test_drawings_are_laid_out_in_the_page(page: Page) -> None:
     assert drawing.locator("text").count() >= 3
 
 
+@pytest.mark.walk
 def test_text_of_drawings_fits_in_the_widest_font(page: Page) -> None:
     write(
         page,
@@ -361,6 +366,7 @@ def test_plots_are_drawn_in_the_page(page: Page) -> None:
     assert {"0.01", "0.1", "1"} <= set(plot.locator("text").all_text_contents())
 
 
+@pytest.mark.walk
 def test_plots_are_loaded_however_they_are_imported(page: Page) -> None:
     write(page, "six", "from chainview import color, plots\nplots.color is color")
     assert run(page, "six").inner_text().strip() == "True"
@@ -381,6 +387,7 @@ def test_progress_bars_update_in_place(page: Page) -> None:
     assert "Warning" not in shown
 
 
+@pytest.mark.walk
 def test_tables_in_markdown_are_tables(page: Page) -> None:
     text = r"|name|of x|\n|:--|--:|\n|`a_b`|x \\* x|"
     write(page, "six", f"from IPython.display import Markdown\nMarkdown('{text}')")
@@ -564,6 +571,7 @@ def test_a_cell_that_waits_names_the_one_it_waits_for_and_can_stop_it(page: Page
     expect(cell(page, "seven").locator(".live-run")).to_be_visible()
 
 
+@pytest.mark.walk
 def test_a_cell_that_was_stopped_does_not_run_again_for_others(page: Page) -> None:
     write(page, "six", "print('begun')\nwhile True:\n    pass")
     cell(page, "six").locator(".live-run").click()

@@ -110,6 +110,7 @@ def test_controls_by_keyboard(show: Show) -> None:
     assert page.locator(".cg-words").get_attribute("aria-live") == "polite"
 
 
+@pytest.mark.walk
 @pytest.mark.fonts
 @pytest.mark.parametrize("width", [PHONE, DESKTOP])
 def test_no_setting_moves_what_follows(show: Show, width: int) -> None:
@@ -154,6 +155,7 @@ def test_pointing_at_each_entry_lights_what_makes_it(show: Show) -> None:
             check_entry(page, name, row, column)
 
 
+@pytest.mark.walk
 def test_a_tap_chooses(show: Show) -> None:
     page = show(
         transposes(product()[2]).html, has_touch=True, viewport={"width": 390, "height": 700}
@@ -188,6 +190,7 @@ def test_entries_by_keyboard(show: Show) -> None:
     expect(entry(page, "dW", *at)).to_be_focused()
 
 
+@pytest.mark.walk
 def test_the_sum_runs_only_for_those_who_like_that(show: Show) -> None:
     for motion, runs in [("reduce", False), ("no-preference", True)]:
         page = show(transposes(product()[2]).html, reduced_motion=motion)
@@ -197,6 +200,7 @@ def test_the_sum_runs_only_for_those_who_like_that(show: Show) -> None:
         expect(last).to_have_css("opacity", "1")
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize(("theme", "width"), [("light", 1000), ("dark", 390)])
 def test_axe_finds_nothing_serious_and_a_phone_need_not_scroll(
     show: Show, theme: str, width: int
@@ -319,6 +323,7 @@ def test_a_run_plays_to_its_end_and_stops_when_it_is_told_to(show: Show) -> None
     check_step(page, 0)
 
 
+@pytest.mark.walk
 def test_without_scripts_and_on_paper_the_end_of_a_run_stands(show: Show) -> None:
     page = show(run().html, java_script_enabled=False)
     assert not page.get_by_role("slider").count()

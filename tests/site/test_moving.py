@@ -116,6 +116,7 @@ def run_backward(root: Node) -> list:
     return read(root, "test", 100)
 
 
+@pytest.mark.walk
 def test_the_plot_is_of_the_engines_numbers(show: Show) -> None:
     page = show(nudge(graph(), reach=1.0).html)
     page.get_by_role("slider", name="b").fill("40")
@@ -187,6 +188,7 @@ def test_a_leaf_is_dragged_in_the_graph(show: Show) -> None:
     agree(shown(page), expected(graph(w=-0.6)))
 
 
+@pytest.mark.walk
 def test_the_point_is_dragged_in_the_plot(show: Show) -> None:
     page = show(nudge(graph(), direction="LR").html)
     before = words(page)
@@ -198,6 +200,7 @@ def test_the_point_is_dragged_in_the_plot(show: Show) -> None:
     agree(shown(page), expected(graph(w=parsed(moved[1]))))
 
 
+@pytest.mark.walk
 def test_where_there_is_no_number_there_is_no_curve(show: Show) -> None:
     x = Node(0.5, "x")
     y = x.log() + 1.0 / x
@@ -217,6 +220,7 @@ NUMBERS = {
 }  # fmt: skip
 
 
+@pytest.mark.walk
 def test_numbers_have_four_digits_and_room(show: Show) -> None:
     figures = []
     for value in NUMBERS:
@@ -300,6 +304,7 @@ def test_axe_finds_nothing_serious(show: Show, theme: str, width: int) -> None:
     assert not severe(page)
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("width", [390, 1000])
 def test_it_fits_a_phone_and_can_be_read(show: Show, width: int) -> None:
     a, b = Node(0.5, "a"), Node(-1.2, "b")
@@ -351,6 +356,7 @@ def test_on_paper_stills_stand(show: Show) -> None:
     check_stills(page)
 
 
+@pytest.mark.walk
 def test_focus_is_seen(show: Show) -> None:
     page = show(nudge(graph()).html, order(graph()).html)
     for _ in range(10):

@@ -545,6 +545,7 @@ def test_another_chaingrad_is_replaced_by_that_of_the_page(
     assert "Another chaingrad" not in again
 
 
+@pytest.mark.walk
 def test_a_copy_that_is_worked_on_stays(
     source: str, engine: Path, bare: Path, tmp_path: Path
 ) -> None:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from playwright.sync_api import Browser, expect
 
 import workbench
@@ -30,6 +31,7 @@ def handed(site: Site) -> Iterator[tuple[str, int, str, str]]:
                 yield where, place, about["opens"]["view"], text
 
 
+@pytest.mark.walk
 def test_what_a_cell_hands_over_shows_its_view(site: Site) -> None:
     cells = list(handed(site))
     assert cells

@@ -126,6 +126,7 @@ def test_space_plays_to_the_end_and_pauses(show: Show) -> None:
     assert f"[{', '.join(toposort('d', SORTED))}]" in words(page).inner_text()
 
 
+@pytest.mark.walk
 def test_keys_that_belong_to_others(show: Show) -> None:
     page = paused(show(scalar().html, '<p style="height: 3000px"></p>', reduced_motion="reduce"))
     count, last = page.locator(".cg-count"), len(scalar().steps)
@@ -148,6 +149,7 @@ def test_keys_that_belong_to_others(show: Show) -> None:
     assert page.evaluate("scrollY") == 0  # and no key scrolls the page
 
 
+@pytest.mark.walk
 def test_the_ends_have_one_way_on(show: Show) -> None:
     page = paused(show(scalar().html, reduced_motion="reduce"))
     back = page.get_by_role("button", name="One step back")
@@ -165,6 +167,7 @@ def test_the_ends_have_one_way_on(show: Show) -> None:
     expect(page.locator(".cg-count")).to_have_text(f"1 / {last}")
 
 
+@pytest.mark.walk
 def test_a_player_that_is_taken_away_stops(show: Show) -> None:
     page = paused(show(scalar().html))
     page.get_by_role("button", name="Play").click()
@@ -183,6 +186,7 @@ def paused(page: Page) -> Page:
     return page
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("make", [scalar, lambda: play(Node(2.0, "x"))], ids=["scalar", "leaf"])
 def test_going_back_shows_what_was_shown(show: Show, make: Callable[[], Player]) -> None:
     page = show(make().html, reduced_motion="reduce")
@@ -375,6 +379,7 @@ ENDS = """path => [1, 0].map(part => path.getPointAtLength(part * path.getTotalL
     .map(({ x, y }) => [x, y])"""
 
 
+@pytest.mark.walk
 def test_the_dot_runs_from_the_child_to_its_parent(show: Show) -> None:
     page = paused(show(scalar().html))
     page.get_by_role("button", name="Backward").click()
@@ -523,6 +528,7 @@ LATER = {
 }
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("later", LATER)
 def test_nothing_moves_after_a_change_of_type(show: Show, later: str) -> None:
     page = show(scalar().html, viewport={"width": 390, "height": 844}, reduced_motion="reduce")
@@ -537,6 +543,7 @@ def test_nothing_moves_after_a_change_of_type(show: Show, later: str) -> None:
     assert steps[0]["bottom"] - steps[0]["top"] <= 844
 
 
+@pytest.mark.walk
 def test_a_drawing_fills_its_place_and_no_more(show: Show) -> None:
     small, view = play(Node(2.0, "x") * Node(3.0, "w")), {"width": 1600, "height": 1200}
     drawing = show(small.html, viewport=view).locator(".cg-live svg.chaingrad")
@@ -552,6 +559,7 @@ def test_a_drawing_fills_its_place_and_no_more(show: Show) -> None:
             assert step["bottom"] - step["top"] <= height
 
 
+@pytest.mark.walk
 def test_it_fits_again_when_the_window_turns(show: Show) -> None:
     page = show(arrays().html, viewport={"width": 844, "height": 390}, reduced_motion="reduce")
     stage = page.locator(".cg-live .cg-scroll")

@@ -11,8 +11,8 @@ from playwright.sync_api import Browser, Page, expect
 from about.reading_time import UNTOLD
 from tests import fonts
 from tests.site.audit import DESKTOP, IDLE, reading
-from tests.site.built import Site, toc_documents, told
-from tests.support import each
+from tests.site.built import SAMPLE, Site, toc_documents, told
+from tests.support import each, sampled
 from tools import reading as measures
 
 LONGEST = "chapters/mlp/exercises"
@@ -100,7 +100,7 @@ def test_an_untold_chapter_is_not_mostly_code_and_shows_early(
     assert lies["figure"] <= SCREENS * 900, lies
 
 
-@each("name", told)
+@pytest.mark.parametrize("name", sampled(told(), *SAMPLE))
 def test_a_told_page_fits_its_screens(browser: Browser, address: str, name: str) -> None:
     """In a window of one screen, with the veils lifted, down to the summary."""
     page = browser.new_page(viewport=measures.SCREEN)

@@ -15,6 +15,7 @@ from playwright.sync_api import Browser, Locator, Page, Route, expect
 from tests.axe import severe, thin
 from tests.site.audit import DESKTOP, PHONE, SETTLED, VEILED
 from tests.site.built import Site
+from tests.support import sampled
 
 GRAPHS = "chapters/foundations/computational-graph"
 NOTES = ".veil-note"
@@ -95,7 +96,7 @@ def test_a_prediction_lifts_the_veil_and_asking_again_lowers_it(opened: Open) ->
     is_veiled(page)
 
 
-@pytest.mark.parametrize("by_key", [True, False])
+@pytest.mark.parametrize("by_key", sampled([True, False], True))
 def test_the_first_miss_gets_a_hint_and_the_second_the_answer(opened: Open, by_key: bool) -> None:
     page = opened()
     box = questions(page).first
@@ -129,6 +130,7 @@ def test_the_first_miss_gets_a_hint_and_the_second_the_answer(opened: Open, by_k
     answer_is_seen()
 
 
+@pytest.mark.walk
 def test_two_questions_with_one_answer_have_one_veil(opened: Open) -> None:
     page = opened(change=with_one_veil_of_two)
     predict(questions(page).nth(0))
@@ -166,6 +168,7 @@ def top(place: Locator) -> float:
     return float(place.evaluate("e => e.getBoundingClientRect().top"))
 
 
+@pytest.mark.walk
 def test_veils_above_are_lifted_without_moving_what_is_read(opened: Open) -> None:
     page = opened()
     note = page.locator(NOTES).last
@@ -177,7 +180,7 @@ def test_veils_above_are_lifted_without_moving_what_is_read(opened: Open) -> Non
     assert abs(top(output(page, -1)) - before) <= 2
 
 
-@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize("at_once", sampled([True, False], True))
 def test_a_link_leads_to_its_place_in_a_veil(opened: Open, at_once: bool) -> None:
     page = opened("#inside" if at_once else "")
     if not at_once:

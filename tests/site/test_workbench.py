@@ -199,6 +199,7 @@ LONG = {
 }
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("text", LONG.values(), ids=LONG)
 def test_what_is_long_or_deep_does_not_end_python(page: Page, text: str) -> None:
     run(page, "k = 1")
@@ -333,6 +334,7 @@ def test_the_view_is_saved_as_a_file_that_plays(browser: Browser, page: Page) ->
     other.close()
 
 
+@pytest.mark.walk
 def test_a_broken_link_is_said_until_the_text_runs(browser: Browser, address: str) -> None:
     reader = browser.new_context()
     page = reader.new_page()
@@ -376,6 +378,7 @@ def test_a_program_from_a_link_changes_nothing_for_the_next(
     reader.close()
 
 
+@pytest.mark.walk
 @pytest.mark.parametrize("view", ["written out", "order"])
 def test_an_address_that_names_a_view_shows_something_at_once(
     browser: Browser, address: str, view: str
@@ -392,6 +395,7 @@ CUT = """() => [...document.querySelectorAll(".cg-lines td, .cg-scroll")]
     .filter((part) => part.scrollWidth > part.clientWidth + 1).map((part) => part.textContent)"""
 
 
+@pytest.mark.walk
 @each("name", STARTS)
 def test_equations_fit_a_wide_stage(browser: Browser, address: str, name: str) -> None:
     page = browser.new_page(viewport={"width": 990, "height": 800})
@@ -667,6 +671,7 @@ def test_by_keyboard_alone(page: Page) -> None:
     shown(page, "play")
 
 
+@pytest.mark.walk
 def test_another_theme_while_a_view_comes_shows_that_view(page: Page) -> None:
     run(page, OPEN)
     page.evaluate(
