@@ -67,12 +67,16 @@ def token(name: str, **more: Any) -> dict[str, Any]:
     return {"coursework": {"token": replace(made, assignment=name, **more).signed(SECRET)}}
 
 
-def run(folder: Path, *options: str) -> int:
-    """Grade a folder, in one sandbox: to start another takes longer than the few notebooks."""
+def arguments(folder: Path, *options: str) -> argparse.Namespace:
+    """In one sandbox: to start another takes longer than the few notebooks of a test."""
     parser = argparse.ArgumentParser()
     grade.add_arguments(parser)
-    arguments = [str(folder / "in"), "--output", str(folder / "out"), "--jobs", "1", *options]
-    return grade.run(parser.parse_args(arguments), ASSIGNMENTS, lambda _: SECRET)
+    given = [str(folder / "in"), "--output", str(folder / "out"), "--jobs", "1"]
+    return parser.parse_args([*given, *options])
+
+
+def run(folder: Path, *options: str) -> int:
+    return grade.run(arguments(folder, *options), ASSIGNMENTS, lambda _: SECRET)
 
 
 def table(folder: Path, name: str = "grades.csv") -> list[dict[str, str]]:
@@ -558,10 +562,7 @@ def test_names_of_arguments_that_have_changed_are_said(tmp_path: Path) -> None:
     by_name = PAGE.replace('inputs["dH"], inputs["Z"])', 'Z=inputs["Z"], dH=inputs["dH"])')
     assignments = {"a1": Assignment("a1", "By name", tuple(parse(by_name).values()))}
     write(tmp_path, "ann/a1.ipynb", (IMPORT, RELU.replace("dH", "d"), LAYER))
-    parser = argparse.ArgumentParser()
-    grade.add_arguments(parser)
-    options = parser.parse_args([str(tmp_path / "in"), "--output", str(tmp_path / "out")])
-    assert grade.run(options, assignments, lambda _: SECRET) == 0
+    assert grade.run(arguments(tmp_path), assignments, lambda _: SECRET) == 0
     assert "; keep the names of the arguments" in page(tmp_path, "ann").text
 
 
@@ -770,9 +771,7 @@ def test_a_second_run_grades_only_what_has_changed(folder: Path) -> None:
 def test_what_a_mark_depends_on_is_graded_anew(folder: Path, what: str) -> None:
     run(folder)
     first = times(folder)
-    parser = argparse.ArgumentParser()
-    grade.add_arguments(parser)
-    options = parser.parse_args([str(folder / "in"), "--output", str(folder / "out")])
+    options = arguments(folder)
     assignments, secret = dict(ASSIGNMENTS), SECRET
     if what == "secret":
         secret = "another secret than before"

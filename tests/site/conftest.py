@@ -70,3 +70,28 @@ def show(browser: Browser) -> Iterator[Show]:
     yield put
     for context in contexts:
         context.close()
+
+
+def themed(show: Show, theme: str, width: int, *pieces: str) -> Page:
+    """Pieces on a light or a dark page, in a window of this width."""
+    page = show(
+        *pieces,
+        head=f' data-theme="{theme}"',
+        reduced_motion="reduce",
+        viewport={"width": width, "height": 800},
+    )
+    if theme == "dark":
+        page.add_style_tag(content="body { background: #14181e; color: #eee }")
+    return page
+
+
+def check_focus(page: Page, places: int) -> None:
+    """Whatever Tab comes to first, so many times, shows that it has the focus."""
+    for _ in range(places):
+        page.keyboard.press("Tab")
+        style = page.evaluate(
+            """() => { const s = getComputedStyle(document.activeElement);
+                return [s.outlineStyle, parseFloat(s.outlineWidth)] }"""
+        )
+        assert style[0] == "solid"
+        assert style[1] >= 2

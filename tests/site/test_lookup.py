@@ -12,7 +12,7 @@ from chaingrad.losses import mse_loss
 from chainview import replay, transposes, vary
 from tests.axe import severe
 from tests.site.audit import DESKTOP, PHONE, reading
-from tests.site.conftest import Show
+from tests.site.conftest import Show, themed
 
 CONTROLS = {"depth": [2, 5, 9], "scale": [0.5, 1.4, 3], "activation": ["tanh", "relu"]}
 
@@ -205,17 +205,8 @@ def test_the_sum_runs_only_for_those_who_like_that(show: Show) -> None:
 def test_axe_finds_nothing_serious_and_a_phone_need_not_scroll(
     show: Show, theme: str, width: int
 ) -> None:
-    page = show(
-        transposes(product()[2]).html,
-        lines().html,
-        lines(log=False).html,
-        run().html,
-        head=f' data-theme="{theme}"',
-        reduced_motion="reduce",
-        viewport={"width": width, "height": 800},
-    )
-    if theme == "dark":
-        page.add_style_tag(content="body { background: #14181e; color: #eee }")
+    figures = transposes(product()[2]), lines(), lines(log=False), run()
+    page = themed(show, theme, width, *(figure.html for figure in figures))
     entry(page, "dX", 1, 1).hover()
     assert not severe(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -14,7 +14,7 @@ from chainview import nudge, order
 from chainview.read.reading import read
 from tests.axe import severe
 from tests.site.audit import DESKTOP, reading
-from tests.site.conftest import Show
+from tests.site.conftest import Show, check_focus, themed
 
 AT = {"x": 2.0, "b": -1.2, "w": 0.4}
 Where = Locator | FrameLocator | Page
@@ -288,15 +288,8 @@ def test_a_node_without_news_passes_nothing_on_and_clicks_are_undone(show: Show)
 @pytest.mark.walk
 @pytest.mark.parametrize(("theme", "width"), [("light", 1000), ("dark", 390)])
 def test_axe_finds_nothing_serious(show: Show, theme: str, width: int) -> None:
-    page = show(
-        nudge(graph()).html,
-        order(graph()).html,
-        order(additions()).html,
-        head=f' data-theme="{theme}"',
-        viewport={"width": width, "height": 800},
-    )
-    if theme == "dark":
-        page.add_style_tag(content="body { background: #14181e; color: #eee }")
+    figures = nudge(graph()), order(graph()), order(additions())
+    page = themed(show, theme, width, *(figure.html for figure in figures))
     assert not severe(page)
     page.get_by_role("slider", name="b").press("ArrowRight")
     for name in "cbbc":
@@ -359,14 +352,7 @@ def test_on_paper_stills_stand(show: Show) -> None:
 @pytest.mark.walk
 def test_focus_is_seen(show: Show) -> None:
     page = show(nudge(graph()).html, order(graph()).html)
-    for _ in range(10):
-        page.keyboard.press("Tab")
-        style = page.evaluate(
-            """() => { const s = getComputedStyle(document.activeElement);
-                return [s.outlineStyle, parseFloat(s.outlineWidth)] }"""
-        )
-        assert style[0] == "solid"
-        assert style[1] >= 2
+    check_focus(page, 10)
 
 
 def test_two_on_a_page_do_not_mind_each_other(show: Show) -> None:

@@ -15,7 +15,7 @@ from chainview import Player, play, play_toposort
 from tests.axe import severe
 from tests.site.audit import DESKTOP, PHONE, SETTLED, reading
 from tests.site.built import Site
-from tests.site.conftest import Show
+from tests.site.conftest import Show, check_focus, themed
 
 SORTED = {"a": [], "b": [], "c": ["a", "b"], "d": ["c"], "e": ["c"]}
 AT = {"w": 0.4, "x": -1.5, "b": 0.2}
@@ -230,18 +230,9 @@ def test_each_step_is_announced(show: Show) -> None:
 @pytest.mark.walk
 @pytest.mark.parametrize(("theme", "width"), [("light", 1000), ("dark", 390)])
 def test_axe_finds_nothing_serious(show: Show, theme: str, width: int) -> None:
-    page = show(
-        scalar().html,
-        arrays().html,
-        play_toposort(SORTED, "d").html,
-        head=f' data-theme="{theme}"',
-        reduced_motion="reduce",
-        viewport={"width": width, "height": 800},
-    )
+    page = themed(show, theme, width, scalar().html, arrays().html, play_toposort(SORTED, "d").html)
     for summary in page.locator("summary").all():
         summary.click()
-    if theme == "dark":
-        page.add_style_tag(content="body { background: #14181e; color: #eee }")
     for key in ("Home", "ArrowRight", "End"):
         for stage in page.locator(".cg-live .cg-scroll").all():
             stage.focus()
@@ -251,14 +242,7 @@ def test_axe_finds_nothing_serious(show: Show, theme: str, width: int) -> None:
 
 def test_focus_is_seen(show: Show) -> None:
     page = show(scalar().html)
-    for _ in range(8):
-        page.keyboard.press("Tab")
-        style = page.evaluate(
-            """() => { const s = getComputedStyle(document.activeElement);
-                return [s.outlineStyle, parseFloat(s.outlineWidth)] }"""
-        )
-        assert style[0] == "solid"
-        assert style[1] >= 2
+    check_focus(page, 8)
 
 
 # --- where it stands ----------------------------------------------------------------------------

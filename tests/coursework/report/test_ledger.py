@@ -1,6 +1,5 @@
 """What counts: attempts, lateness, judged parts, sheets of paper, and how all of it goes back."""
 
-import argparse
 import csv
 import json
 import sqlite3
@@ -21,6 +20,7 @@ from coursework.exercise.problems import Judged
 from coursework.exercise.trusted import ProblemError
 from coursework.release import student_notebook
 from tests.coursework.attacks import ASSIGNMENT, GOOD, PAGE, SECRET, WRONG, notebook
+from tests.coursework.test_grade import arguments
 from tests.support import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("isolated")]
@@ -53,12 +53,8 @@ def hand_in(
 
 def run(folder: Path, assignment: Assignment = A1, papers: Sequence[Paper] = (PAPER,)) -> int:
     (folder / "in" / "roster.csv").write_text(ROSTER)
-    parser = argparse.ArgumentParser()
-    grade.add_arguments(parser)
-    arguments = [str(folder / "in"), "--output", str(folder / "out"), "--jobs", "1"]
-    options = parser.parse_args(arguments)
     named = {paper.name: paper for paper in papers}
-    return grade.run(options, {"a1": assignment}, lambda _: SECRET, papers=named)
+    return grade.run(arguments(folder), {"a1": assignment}, lambda _: SECRET, papers=named)
 
 
 def by_hand(folder: Path, name: str, text: str) -> None:
