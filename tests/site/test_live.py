@@ -5,13 +5,11 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from pkgutil import walk_packages
 from typing import Any, NamedTuple
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from coursework.sources import PACKAGES
 from tests.axe import severe
 from tests.chainlab.doctor import patients
 from tests.chainview.draw.test_in_browser import OVERFLOWS
@@ -36,8 +34,6 @@ from tests.support import ROOT, sampled, serve
 
 sys.path.insert(0, str(ROOT / "_ext"))
 
-from live.carried import not_carried
-from live.dependencies import IMPORTABLE
 from live.pyodide import PYODIDE
 
 pytestmark = pytest.mark.xdist_group("live")
@@ -207,26 +203,6 @@ def test_an_error_stops_only_what_builds_on_it(page: Page) -> None:
     expect(run(page, "of own")).to_have_text("2")
     expect(output(page, "six").locator(".traceback")).to_contain_text("NameError")
     expect(output(page, "seven")).to_have_count(0)
-
-
-@pytest.mark.full
-def test_carried_modules_are_importable_as_the_judge_has_it(page: Page) -> None:
-    modules = [found.name for found in walk_packages([str(ROOT / "src")])]
-    modules = [n for n in modules if n.split(".")[0] in PACKAGES and not n.endswith("__main__")]
-    code = f"""\
-import importlib
-import matplotlib
-def imports(name):
-    try:
-        importlib.import_module(name)
-    except ImportError:
-        return False
-    return True
-print([name for name in {modules} if not imports(name)])"""
-    lacking = [name for name in modules if not_carried(name) - IMPORTABLE]
-    assert lacking
-    write(page, "six", code)
-    expect(run(page, "six")).to_have_text(f"{lacking}\n")
 
 
 def test_errors_are_tracebacks_of_the_readers_frames(page: Page) -> None:

@@ -113,19 +113,14 @@ def contrast(written: np.ndarray, ground: np.ndarray) -> float:
     return float(((np.maximum(light, ink) + 0.05) / (np.minimum(light, ink) + 0.05)).min())
 
 
-def faults(page: Page, over: str, forced: bool = False) -> list[object]:
-    """The lines that are too much like what lies behind them, and whether the page shines through.
-
-    In forced colours, which no style hides, text is as the reader's system wants it.
-    """
+def faults(page: Page, over: str) -> list[object]:
+    """The lines too like what lies behind them, and whether the page shines through."""
     page.evaluate(STILL)
     box, lines = page.locator(over).evaluate(LINES)
     assert lines
     drawn = picture(page, box)
     alone = picture(page, box, "body > :not(dialog, .tooltip) { opacity: 0 }")
     found: list[object] = [] if np.array_equal(drawn, alone) else ["the page shines through"]
-    if forced:
-        return found
     ground = picture(page, box, f"{over}, {over} * {WITHOUT_TEXT}")
     for text, (left, top, right, bottom) in lines:
         much = contrast(drawn[top:bottom, left:right], ground[top:bottom, left:right])
@@ -172,14 +167,6 @@ def test_what_a_tip_lies_over_can_be_clicked(page: Page) -> None:
         }"""
     )
     assert "tooltip" not in clicked
-
-
-@pytest.mark.walk
-def test_search_stands_on_a_ground_in_forced_colours(page: Page) -> None:
-    page.emulate_media(forced_colors="active")
-    opened(page, SEARCH)
-    page.keyboard.press("ArrowDown")  # from the box, whose cursor blinks
-    assert not faults(page, SEARCH, forced=True)
 
 
 def test_the_search_box_has_one_ring(page: Page) -> None:

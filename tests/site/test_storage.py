@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 import pytest
-from playwright.sync_api import Browser, Frame, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.site.test_kept import FULL
 
@@ -20,7 +20,6 @@ DENIED = """for (const name of ["localStorage", "sessionStorage"])
     Object.defineProperty(window, name, {
         get: () => { throw new DOMException("denied", "SecurityError"); },
     });"""
-FRAMED = '<iframe sandbox="allow-scripts" width="1200" height="700" src="{}"></iframe>'
 WHYS = {DENIED: "allows no storage", FULL: "storage is full"}
 Open = Callable[[str], Page]
 
@@ -40,7 +39,7 @@ def opened(browser: Browser, address: str, request: pytest.FixtureRequest) -> It
         yield open_page
 
 
-def themes(page: Page | Frame, times: int) -> list[str]:
+def themes(page: Page, times: int) -> list[str]:
     """What the button for light and dark makes of the page, time after time."""
     found = []
     for _ in range(times):
@@ -49,7 +48,7 @@ def themes(page: Page | Frame, times: int) -> list[str]:
     return found
 
 
-def search_and_switch(page: Page | Frame) -> None:
+def search_and_switch(page: Page) -> None:
     seen = themes(page, 4)
     assert sorted(seen[:3]) == ["auto", "dark", "light"]
     assert all(one != other for one, other in pairwise(seen))
@@ -64,16 +63,6 @@ def test_search_and_the_choice_of_a_theme_work_without_storage(opened: Open) -> 
     for document in PAGES[1:]:
         opened(document)
     search_and_switch(opened(LESSON))
-
-
-@pytest.mark.walk
-def test_they_work_in_a_frame_without_an_origin(browser: Browser, address: str) -> None:
-    page = browser.new_page()
-    page.on("pageerror", lambda error: pytest.fail(f"script error: {error}"))
-    page.set_content(FRAMED.format(f"{address}/{LESSON}.html"))
-    page.frame_locator("iframe").locator(".search-button__button").first.wait_for()
-    search_and_switch(page.frames[1])
-    page.close()
 
 
 @pytest.mark.walk
