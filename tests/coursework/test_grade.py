@@ -71,8 +71,8 @@ def arguments(folder: Path, *options: str) -> argparse.Namespace:
     """In one sandbox: to start another takes longer than the few notebooks of a test."""
     parser = argparse.ArgumentParser()
     grade.add_arguments(parser)
-    given = [str(folder / "in"), "--output", str(folder / "out"), "--jobs", "1"]
-    return parser.parse_args([*given, *options])
+    places = [str(folder / "in"), "--output", str(folder / "out"), "--jobs", "1"]
+    return parser.parse_args([*places, *options])
 
 
 def run(folder: Path, *options: str) -> int:
@@ -144,9 +144,9 @@ def test_every_layout_is_understood(tmp_path: Path) -> None:
     (tmp_path / "in" / "submission_metadata.yml").write_text(
         "submission_99:\n  :submitters:\n  - :name: Cy Twombly\n    :sid: c77\n"
     )
-    found = submissions.collect(tmp_path / "in", list(ASSIGNMENTS))
-    assert not found.strays
-    works = [f"{item.student}: {item.assignment}" for item in found.submissions]
+    collection = submissions.collect(tmp_path / "in", list(ASSIGNMENTS))
+    assert not collection.strays
+    works = [f"{item.student}: {item.assignment}" for item in collection.submissions]
     assert sorted(works) == sorted(LAYOUTS.values())
 
 
