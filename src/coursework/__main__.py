@@ -103,8 +103,7 @@ def _parser() -> argparse.ArgumentParser:
 def _add_sheet(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("kind", choices=sheet.KINDS, help="what is asked: %(choices)s", metavar="KIND")
-    what = f"level, for kinds that have levels (default: {sheet.LEVEL})"
-    add("--level", type=int, choices=LEVELS, help=what)
+    add("--level", type=int, choices=LEVELS, default=sheet.LEVEL, help="(default: %(default)s)")
     add("--seed", type=grade.positive, default=1, help="a new seed gives new problems (default: 1)")
     what = "problems on a sheet (default: a page full)"
     add("--count", type=grade.positive, metavar="N", help=what)

@@ -15,12 +15,9 @@ from itertools import count, islice
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from markupsafe import Markup
 
-from chaingrad import program
 from chainlab import drills
-from chainlab.drills import backward_source, random_fault, random_graph, random_layer
 from chainlab.drills.draw.small_numbers import exact
 from chainlab.drills.kinds.keep import QUOTIENT
 from chainlab.drills.kinds.kind import LEVELS
@@ -28,7 +25,7 @@ from chainlab.drills.page.bank import pictures
 from coursework.collect.roster import Student
 from coursework.exercise.drawing import student_seed
 from coursework.exercise.tokens import Token
-from coursework.exercise.trusted import ProblemError, run
+from coursework.exercise.trusted import ProblemError
 from coursework.html import render
 from coursework.safe_files import write_atomically
 
@@ -45,7 +42,7 @@ class Question:
 
     shown: Markup
     key: Sequence[str]  # what is right, in lines
-    name: str = ""  # on the page of problems, which shows its solution
+    name: str  # on the page of problems, which shows its solution
 
 
 @dataclass(frozen=True)
@@ -58,7 +55,7 @@ class Sheet:
 
 
 Printed = tuple[Markup, *tuple[str, ...]]  # a problem on paper, and the lines of its key
-Printer = Callable[[Any], Printed]  # of a problem of the drills; of a generator without levels
+Printer = Callable[[drills.Problem], Printed]
 
 
 @dataclass(frozen=True)
@@ -69,8 +66,6 @@ class SheetKind:
     asks: Callable[[int], str]  # what is to be done on a level, as HTML
     number: int  # how many problems fill a page
     draw: Printer
-    leveled: bool = False  # else its generator keeps the problems' counts equal
-    room: int = 0  # the least height of a problem, to work it out in, in CSS pixels
 
 
 def write(
@@ -79,7 +74,7 @@ def write(
     secret: str,
     seed: int = 1,
     number: int | None = None,
-    level: int | None = None,
+    level: int = LEVEL,
     students: Sequence[Student] = (),
 ) -> tuple[Path, Path]:
     """Write one sheet of problems, or one for each student, and one key; return both paths.
@@ -89,17 +84,14 @@ def write(
         secret: the secret that the problems are drawn from.
         seed: another seed gives other problems.
         number: the number of problems on a sheet; None fills a page.
-        level: 1, 2 or 3; None for a kind that has none.
+        level: 1, 2 or 3.
         students: students who each get their own sheet; if empty, there is one sheet for all.
 
     Raises:
-        ProblemError: there is no such level, or it has too few problems.
+        ProblemError: the level has too few problems.
     """
     asked = KINDS[kind]
-    if level and not asked.leveled:
-        raise ProblemError(f"{kind} has no levels")
-    level = (level or LEVEL) if asked.leveled else 0
-    name = "-".join(map(str, [kind, *[level] * (level > 0), seed]))
+    name = f"{kind}-{level}-{seed}"
     sheets = []
     for student in students or [Student("")]:
         first = student_seed(secret, student.id, f"sheet {name}")
@@ -115,7 +107,7 @@ def write(
 
 
 def code(secret: str, name: str, student: str = "") -> str:
-    """Return the code of a student's sheet with this name, such as ``graph-1``.
+    """Return the code of a student's sheet with this name, such as ``adjoints-2-1``.
 
     >>> code("the words of one teacher", "graph-1", "u007")
     'CVBY-XXB5'
@@ -130,17 +122,14 @@ def plain_code(secret: str, name: str, student: str = "") -> str:
 
 def _questions(kind: str, level: int, first: int, number: int) -> Sequence[Question]:
     """Yield the problems from a seed on, no two of them the same."""
-    found = dict[Markup, Question]()
+    questions = dict[Markup, Question]()
     for seed in islice(count(first), TRIES * number):
-        drill = drills.problem(kind, level, 1 + (seed - 1) % LAST) if level else None
-        shown, *key = KINDS[kind].draw(drill or np.random.default_rng(seed))
-        found.setdefault(shown, Question(shown, key, drill.name if drill else ""))
-        if len(found) == number:
-            return list(found.values())
+        drill = drills.problem(kind, level, 1 + (seed - 1) % LAST)
+        shown, *key = KINDS[kind].draw(drill)
+        questions.setdefault(shown, Question(shown, key, drill.name))
+        if len(questions) == number:
+            return list(questions.values())
     raise ProblemError(f"level {level} of {kind} has no {number} different problems")
-
-
-# --- graphs of the drills -----------------------------------------------------------------------
 
 
 def _boxes(problem: drills.Problem) -> Printed:
@@ -259,59 +248,10 @@ def _ask(group: ET.Element, text: ET.Element, labels: Sequence[str]) -> None:
         group[-1].text = label
 
 
-# --- problems without levels ----------------------------------------------------------------------
-
-
-def _graph(rng: np.random.Generator) -> Printed:
-    graph = random_graph(rng)
-    names = [*graph.leaves, *(line[0] for line in graph.lines)]
-    values, adjoints = graph.values, graph.adjoints()
-    rows = {
-        "": names,
-        "value": [exact(values[name]) if name in graph.leaves else "" for name in names],
-        f"∂{names[-1]}/∂": [*[""] * (len(names) - 1), "1"],
-    }
-    formulas = (f"{z} = {x} {SIGNS[sign]} {y}" for z, x, sign, y in graph.lines)
-    made = ", ".join(f"{z} {exact(values[z])}" for z, *_ in graph.lines)
-    found = ", ".join(f"{name} {exact(number)}" for name, number in adjoints.items())
-    return _pre(formulas) + _table(rows), f"values: {made}", f"adjoints: {found}"
-
-
-def _fault(rng: np.random.Generator) -> Printed:
-    graph, faulty = random_fault(rng)
-    lines, whole = (
-        [line for line in source.splitlines() if line]
-        for source in (faulty, backward_source(graph))
-    )
-    pairs = enumerate(zip(lines, whole, strict=True), start=1)
-    [(number, right)] = [(k, right.strip()) for k, (line, right) in pairs if line != right]
-    numbered = [f"{k:>2}  {line}" for k, line in enumerate(lines, start=1)]
-    shown = _pre([*graph.source("graph").splitlines(), "", *numbered])
-    blanks = Markup('<p class="blanks">Line <i></i> should be <i class="wide"></i></p>')
-    return shown + blanks, f"line {number}: {right}"
-
-
-def _layer(rng: np.random.Generator) -> Printed:
-    layer = random_layer(rng)
-    n, d, m = layer.n, layer.d, layer.m
-    sizes = f"# X ({n}, {d}), W ({m}, {d}), b ({m},), T ({n}, {m})"
-    loss = run("import numpy as np", layer.source)["layer_loss"]
-    step = program(loss, argnums=(0, 1, 2))
-    step(*(np.ones(shape) for shape in [(n, d), (m, d), m, (n, m)]))
-    return _pre([sizes, layer.source]), *step.source.splitlines()
-
-
 def _pre(lines: Iterable[str]) -> Markup:
     return Markup("<pre>{}</pre>").format("\n".join(lines))
 
 
-def _table(rows: Mapping[str, Sequence[str]]) -> Markup:
-    cell, row = Markup("<td>{}</td>"), Markup("<tr><th>{}</th>{}</tr>")
-    lines = (row.format(head, Markup().join(map(cell.format, row_))) for head, row_ in rows.items())
-    return Markup("<table>{}</table>").format(Markup().join(lines))
-
-
-SIGNS = {"+": "+", "-": "−", "*": "×"}
 ORDERS = (
     "Write the operations in an order in which the backward pass can handle them: each passes on "
     "once, when all that it is to receive has come."
@@ -333,18 +273,6 @@ EQUATIONS = (
     "Write every adjoint as one line of NumPy, <code>dW</code> for that of <code>W</code>. It is "
     "made of the names given, and of the lines before it."
 )
-GRAPH = (
-    "Find the value of each node, and then its adjoint, from <i>z</i> down: how fast <i>z</i> "
-    "grows with that node. Where a node is used twice, a share comes along each edge."
-)
-LAYER = (
-    "Write down the backward pass of the layer, a line for each step: the gradients of the loss "
-    "with respect to <code>X</code>, <code>W</code> and <code>b</code>, in their shapes."
-)
-FAULT = (
-    "<code>backward</code> is to return the adjoints of the five leaves, given that of the result. "
-    "One of its lines is wrong. Say which, and what it should be."
-)
 
 
 def _kept_asks(level: int) -> str:
@@ -357,7 +285,7 @@ def _drill(
 ) -> SheetKind:
     known = drills.KINDS[kind]
     asked = asks if callable(asks) else (lambda _: asks) if asks else known.asks
-    return SheetKind(known.title, asked, number, draw, leveled=True)
+    return SheetKind(known.title, asked, number, draw)
 
 
 KINDS = {
@@ -371,7 +299,4 @@ KINDS = {
     "keep": _drill("keep", 3, _kept, _kept_asks),
     "costs": _drill("costs", 2),
     "equations": _drill("equations", 2, _typed, EQUATIONS),
-    "graph": SheetKind("The adjoints of a graph", lambda _: GRAPH, 2, _graph, room=420),
-    "layer": SheetKind("The gradients of a layer", lambda _: LAYER, 2, _layer, room=420),
-    "fault": SheetKind("A fault in a backward pass", lambda _: FAULT, 2, _fault),
 }

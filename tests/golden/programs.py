@@ -1,4 +1,4 @@
-"""What `chaingrad.program` writes: on pages, on paper sheets, and for functions of all kinds.
+"""What `chaingrad.program` writes: on pages, and for functions of all kinds.
 
 What the workbench writes of its own programs is in the figures, what tiles are made of in the
 problems.
@@ -9,13 +9,10 @@ from collections.abc import Iterator
 import numpy as np
 
 import chaingrad
-from coursework.sheet import KINDS
 from tests.golden.functions import FUNCTIONS, arguments
 from tests.golden.record import Entry
 from tests.site.built import Site, toc_documents
 from tests.support import ROOT
-
-SHEETS = 20
 
 
 def entries() -> Iterator[Entry]:
@@ -31,6 +28,3 @@ def entries() -> Iterator[Entry]:
         step(*args)
         equations = str(step.equations).splitlines()
         yield f"functions: {name}", {"source": step.source.splitlines(), "equations": equations}
-    for seed in range(SHEETS):
-        _, *key = KINDS["layer"].draw(np.random.default_rng(seed))
-        yield f"sheets: layer {seed}", key

@@ -68,7 +68,7 @@ class Assignment:
 
 @dataclass(frozen=True)
 class Paper:
-    """A test on paper: the name of its sheet, such as ``graph-1``, and each problem's points."""
+    """A test on paper: its sheet's name, such as ``adjoints-2-1``, and each problem's points."""
 
     name: str
     title: str
@@ -141,7 +141,7 @@ def _paper(name: str, entry: dict[str, Any]) -> Paper:
         raise ProblemError(f"points is {points!r}; write those of each problem, such as [2, 2]")
     worth = tuple(above_zero(each, f"problem {k}") for k, each in enumerate(points, 1))
     if not isinstance(entry.get("sheet"), str):
-        raise ProblemError('sheet is missing; write the name of its file, such as "graph-1"')
+        raise ProblemError('sheet is missing; write the name of its file, such as "adjoints-2-1"')
     return Paper(name, str(entry.get("title", name)), entry["sheet"], worth)
 
 

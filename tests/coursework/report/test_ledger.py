@@ -30,7 +30,7 @@ TERMS = Terms((DUE,), timedelta(minutes=15), late=0.2, best=True)
 DERIVATION = Judged("derivation", 3, {"writes the sum": 1, "says why": 2})
 RELU, LAYER = ASSIGNMENT.problems
 A1 = replace(ASSIGNMENT, terms=TERMS, problems=(replace(RELU, judged=(DERIVATION,)), LAYER))
-PAPER = Paper("quiz", "A test on paper", "graph-1", (2, 3))
+PAPER = Paper("quiz", "A test on paper", "adjoints-2-1", (2, 3))
 ROSTER = "id,name,mail\nu1,Ann Ames,ann@x.org\nu2,Bob Boole,\nu3,Cleo Cantor,\n"
 
 
@@ -256,7 +256,7 @@ def test_a_judgement_of_one_attempt_comes_first(tmp_path: Path) -> None:
 
 def test_sheets_of_paper_are_entered_by_their_codes(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
-    codes = {who: sheet.code(SECRET, "graph-1", who) for who in ("u1", "u2", "u3")}
+    codes = {who: sheet.code(SECRET, "adjoints-2-1", who) for who in ("u1", "u2", "u3")}
     misread = codes["u1"].lower().replace("0", "o").replace("1", "l").replace("-", " ")
     by_hand(
         tmp_path,
@@ -287,8 +287,8 @@ def test_a_sheet_of_nobody_is_refused(
     tmp_path: Path, line: str, says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "in").mkdir()
-    codes = {who: sheet.code(SECRET, "graph-1", who) for who in ("u1", "u2")}
-    codes["all"] = sheet.code(SECRET, "graph-1")
+    codes = {who: sheet.code(SECRET, "adjoints-2-1", who) for who in ("u1", "u2")}
+    codes["all"] = sheet.code(SECRET, "adjoints-2-1")
     by_hand(tmp_path, "papers.csv", f"paper,student,code,1,2\n{line.format(**codes)}\n")
     assert run(tmp_path) == 2
     assert says in capsys.readouterr().err
@@ -344,7 +344,7 @@ exercises = [{ id = "ex-relu", points = 6, judged = [{ part = "why", rubric = { 
 
 [[paper]]
 name = "quiz"
-sheet = "graph-1"
+sheet = "adjoints-2-1"
 points = [2, 2]
 """
 
@@ -358,7 +358,7 @@ def test_a_file_of_assignments_says_all_of_it(tmp_path: Path) -> None:
     assert found.terms == Terms((DUE,), timedelta(minutes=15), 0.1, True)
     assert found.points == 9
     assert found.problems[0].judged == (Judged("why", 3, {"a": 1, "b": 2}),)
-    assert load_papers(path) == {"quiz": Paper("quiz", "quiz", "graph-1", (2, 2))}
+    assert load_papers(path) == {"quiz": Paper("quiz", "quiz", "adjoints-2-1", (2, 2))}
 
 
 @pytest.mark.parametrize(
