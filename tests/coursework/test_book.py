@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from benchmarks import grading
 from coursework.collect.submissions import collect
 from coursework.mark.batch import grade_all
 from coursework.release import VISIBLE_SEEDS, student_notebook
@@ -133,21 +132,3 @@ def test_no_check_is_passed_by_what_a_notebook_shows(name: str) -> None:
             inputs = part.draw("a secret", k)
             assert wire.encode(inputs) not in list(map(wire.encode, shown))
             assert wire.encode(problem.expected(part, inputs)) not in known
-
-
-@pytest.mark.walk
-def test_the_class_of_the_benchmark_is_mixed(tmp_path: Path) -> None:
-    name, assignment = next(iter(assignments().items()))
-    grading.write_class(tmp_path / "in", assignment, ROOT, 12)
-    found = collect(tmp_path / "in", [name]).submissions
-    graded = grade_all(found, tmp_path / "out", {name: assignment}, "x", progress=False)
-    right = [item.mark.points == item.mark.max_points for item in graded]
-    assert len(right) == 12
-    assert any(right)
-    assert not all(right)
-
-
-def test_the_benchmark_measures(tmp_path: Path) -> None:
-    clock, processor = grading.measure(next(iter(assignments().values())), ROOT, 2, 1)
-    assert clock > 0
-    assert processor > 0
