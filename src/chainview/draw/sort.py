@@ -19,7 +19,6 @@ def draw_toposort(
     graph: Mapping[str, Sequence[str]] | GraphNode | Sequence[GraphNode],
     root: Any = None,
     *,
-    step: int | None = None,
     direction: Direction = "LR",
     max_nodes: int = 300,
     alt: str | None = None,
@@ -33,8 +32,6 @@ def draw_toposort(
     Args:
         graph: a dictionary of each node's parents, or a node, or several.
         root: where the search starts: a name in the dictionary, or a node (by default ``graph``).
-        step: draw the search after this many of its events (visits and pushes) instead of all of
-            them; a node that has been visited and not yet pushed has no number yet.
         direction: which way the data flows, in Graphviz's terms.
         max_nodes: a larger graph is refused.
         alt: words to use instead of the generated alt text.
@@ -48,65 +45,53 @@ def draw_toposort(
     >>> graph = {"a": [], "b": [], "c": ["a", "b"], "d": ["c"], "e": ["c"]}
     >>> print(draw_toposort(graph, "d").alt)
     Topological sort from d of a graph with 5 nodes: d, c, b, a. Left out: e.
-    >>> print(draw_toposort(graph, "d", step=3).alt)
-    Topological sort from d of a graph with 5 nodes, after 3 of 8 steps. Visited: d, c, a.
     """
     picture = new_graph(direction)
     items, start = read_sort(graph, root, max_nodes)
-    search = Search(items, start, step)
+    search = Search(items, start)
     circles = all(len(item.name) <= 3 for item in items)
     picture.defaults("node", shape="circle" if circles else "box", width="0.62", margin="0.05")
     for item in items:
         picture.node(item.id, **_node_attributes(item, search, circles))
     for item in items:
         for parent in item.parents:
-            picture.edge(parent, item.id, **({} if item.id in search.visited else DASHED))
+            picture.edge(parent, item.id, **({} if item.id in search.place else DASHED))
     titles = {item.id: f"{item.name}: {search.state(item.id)}" for item in items}
     return Drawing(picture.source, alt or _describe_sort(items, search), titles)
 
 
 class Search:
-    """A depth-first search after some of its steps.
+    """A depth-first search.
 
     Attributes:
-        order: the whole sorted list, children before parents.
-        events: the steps made so far.
-        length: how many steps the search has in all.
+        order: the sorted list, children before parents.
+        events: its visits and pushes.
+        place: the number of each visited node in the sorted list, from 1.
     """
 
-    def __init__(self, items: list[Item], start: str, step: int | None = None) -> None:
+    def __init__(self, items: list[Item], start: str) -> None:
         self.events: list[tuple[str, str]] = []
         self.order = toposort(
             start,
             {item.id: item.parents for item in items},
             trace=lambda event, id: self.events.append((event, id)),
         )
-        self.length = len(self.events)
-        self.events = self.events[:step]
-        self.visited = {id for event, id in self.events if event == "visit"}
-        pushed = {id for event, id in self.events if event == "push"}
-        self.place = {id: i for i, id in enumerate(self.order, 1) if id in pushed}
-
-    @property
-    def is_over(self) -> bool:
-        return len(self.events) == self.length
+        self.place = {id: i for i, id in enumerate(self.order, 1)}
 
     def state(self, id: str) -> str:
         """Say what the search knows about a node."""
-        if id in self.place:
-            return f"visited, number {self.place[id]} of the sorted list"
-        if id in self.visited:
-            return "visited, not yet in the sorted list"
-        return "left out" if self.is_over else "not visited"
+        if id not in self.place:
+            return "left out"
+        return f"visited, number {self.place[id]} of the sorted list"
 
 
 def _node_attributes(item: Item, search: Search, circles: bool) -> dict[str, str]:
     """Choose the shape, colours and label of a node of a sort."""
     shape = "" if circles else ",rounded"
-    if item.id not in search.visited:
+    if item.id not in search.place:
         label = Markup(font(escape(item.name), LIGHT["excluded"]))
         return {**DASHED, "style": DASHED["style"] + shape, "label": label}
-    place = f"#{search.place[item.id]}" if item.id in search.place else "…"
+    place = f"#{search.place[item.id]}"
     return {
         "style": "filled" + shape,
         "fillcolor": LIGHT["leaf" if item.is_leaf else "visited"],
@@ -119,12 +104,6 @@ def _node_attributes(item: Item, search: Search, circles: bool) -> dict[str, str
 def _describe_sort(items: list[Item], search: Search) -> str:
     name = {item.id: item.name for item in items}
     text = f"Topological sort from {name[search.order[0]]} of a graph with {len(items)} nodes"
-    if not search.is_over:
-        visited = [name[id] for event, id in search.events if event == "visit"]
-        pushed = [name[id] for event, id in search.events if event == "push"]
-        text += f", after {len(search.events)} of {search.length} steps."
-        text += f" Visited: {listed(visited, 20)}." if visited else ""
-        return truncate(text + (f" Pushed: {listed(pushed, 20)}." if pushed else ""))
     text += f": {listed([name[id] for id in search.order], 20)}."
-    left_out = [item.name for item in items if item.id not in search.order]
+    left_out = [item.name for item in items if item.id not in search.place]
     return truncate(text + (f" Left out: {listed(left_out, 20)}." if left_out else ""))

@@ -50,7 +50,7 @@ def play_toposort(
     return Player(
         truncate(alt),
         steps,
-        lambda: [_picture(items, names, search.visited, way) for way in ways],
+        lambda: [_picture(items, names, search.place.keys(), way) for way in ways],
         [(item.id, *begins) for item in items for begins in (("state", "todo"), ("number", ""))],
         _key_frames(search.events),
     )

@@ -271,13 +271,6 @@ def test_sort_dashes_what_is_left_out():
                      ("n4", "n6")]  # fmt: skip
 
 
-def test_sort_shows_any_step():
-    shown = texts(draw_toposort(SEVEN, "f", step=4))  # f, d, x, and x is pushed
-    assert [shown[shown.index(name) + 1] for name in "fdx"] == ["…", "…", "#6"]
-    assert not any(text.startswith("#") for text in texts(draw_toposort(SEVEN, "f", step=0)))
-    assert draw_toposort(SEVEN, "f", step=12).source == draw_toposort(SEVEN, "f").source
-
-
 def test_sort_of_nodes():
     e = branches()
     assert draw_toposort(e).alt.startswith("Topological sort from e of a graph with 4 nodes: e, c,")
