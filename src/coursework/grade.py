@@ -47,13 +47,7 @@ SUBMISSIONS holds STUDENT/ASSIGNMENT.ipynb, STUDENT/ASSIGNMENT/ANY.ipynb (as nbg
 ASSIGNMENT/STUDENT.ipynb or STUDENT_ASSIGNMENT.ipynb; a notebook of another name is known by what is
 written in it. Of several by one student for one attempt the newest counts. What is not graded is
 named, with the reason. A run that was stopped goes on where it was. What has changed since is
-graded anew; where the grader or the engine has, that is everything.
-
-A class too large for one machine: start n runs with --shard 1/n … n/n on machines that share
-SUBMISSIONS, OUTPUT and the secret, by hand, as a job array, each with
-    --shard $SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT
-or by GNU parallel, and then one without --shard, which collects their marks and writes the reports.
-A run that died is started again alone, with the same words: what it had finished is kept."""
+graded anew; where the grader or the engine has, that is everything."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -71,7 +65,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="a table of id, name, mail, group (default: roster.csv in SUBMISSIONS, if there)",
     )
     add("--jobs", type=positive, help="how many to grade at a time (default: one a core)")
-    add("--shard", type=_shard, default=(1, 1), metavar="I/N", help="grade every N-th alone")
     add("--no-isolation", action="store_true", help="run submissions with your own rights")
     add(
         "--memory",
@@ -139,9 +132,8 @@ def run(
         drawn = [s for s in found.submissions if assignments[s.assignment].is_drawn]
         words = read(drawn[0].assignment if drawn else "")
         found = _without_others(found, assignments, words)
-        first, step = options.shard
         graded = grade_all(
-            found.submissions[first - 1 :: step],
+            found.submissions,
             options.output,
             assignments,
             words,
@@ -161,9 +153,6 @@ def run(
         return 130
     for line in _notes(graded, found):
         print(line)
-    if options.shard != (1, 1):
-        print(f"Marks in {options.output}: {len(graded)}; a run without --shard collects them.")
-        return 0
     attempts = results(graded, found.strays, assignments, roster, written, papers or {})
     for line in (
         *_odd_points(attempts, roster),
@@ -317,10 +306,3 @@ def _seconds(text: str) -> float:
     if not 0 < number < 1e6:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds above 0")
     return number
-
-
-def _shard(text: str) -> tuple[int, int]:
-    first, _, count = text.partition("/")
-    if not (first.isdecimal() and count.isdecimal() and 1 <= int(first) <= int(count)):
-        raise argparse.ArgumentTypeError(f"{text!r} is not I/N with I from 1 to N, such as 2/8")
-    return int(first), int(count)

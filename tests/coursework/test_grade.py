@@ -1,4 +1,4 @@
-"""A folder graded by the command: layouts, tables, pages, going on after a stop, shards."""
+"""A folder graded by the command: layouts, tables, pages, going on after a stop."""
 
 import argparse
 import csv
@@ -799,15 +799,6 @@ def test_marks_repeat(folder: Path, tmp_path_factory: pytest.TempPathFactory) ->
         assert (other / "out" / "feedback" / path.name).read_bytes() == path.read_bytes()
 
 
-def test_shards_together_do_the_whole(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for shard in ("1/2", "2/2"):
-        assert run(folder, "--shard", shard) == 0
-    assert not (folder / "out" / "grades.csv").exists()
-    monkeypatch.setattr(batch, "Reader", None)  # nothing is left that would need one
-    assert run(folder) == 0
-    assert [row["score"] for row in table(folder)] == ["5", "2", "", "2"]
-
-
 def started(folder: Path, *options: str) -> "subprocess.Popen[bytes]":
     """A run of its own process; interrupts reach it, which they do not in background jobs."""
     program = (
@@ -835,12 +826,6 @@ def test_of_two_that_make_a_secret_the_first_counts(
     options = argparse.Namespace(secret=tmp_path / "other", book=tmp_path)
     assert len(_secret(options)) == 64
     assert (tmp_path / "other").stat().st_mode & 0o777 == 0o600
-
-
-@pytest.mark.parametrize("shard", ["0/2", "3/2", "1", "x/y"])
-def test_a_shard_that_is_none_is_refused(folder: Path, shard: str) -> None:
-    with pytest.raises(SystemExit):
-        run(folder, "--shard", shard)
 
 
 @pytest.mark.walk

@@ -2,8 +2,7 @@
 
 Each finished mark is a file in `OUTPUT/marks`, named by a digest of the submission, the problems,
 the secret, the limits, the grader and the whole engine. So a second run takes up where the first
-was stopped, and grades anew what has changed; where grader or engine have, that is everything. Runs
-that share the output folder, each with a part of the submissions, need nothing more than that.
+was stopped, and grades anew what has changed; where grader or engine have, that is everything.
 """
 
 import functools
@@ -69,7 +68,7 @@ def grade_all(
     """Grade submissions, and keep each mark in `output` as soon as it is known.
 
     Args:
-        submissions: all submissions of a folder, or some of them.
+        submissions: all submissions of a folder.
         limits: what one submission may use.
         jobs: how many to grade at a time; by default one for each core.
         isolate: False runs submissions with all the rights of the grading user.
