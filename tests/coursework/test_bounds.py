@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from coursework.collect.formats import markdown_code
 from coursework.collect.notebooks import CELL_CHARACTERS, Cell
 from coursework.collect.roster import table_rows
 from coursework.exercise.assignments import Paper
@@ -31,24 +30,6 @@ def parsed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_lines_below_a_stub_are_searched_once() -> None:
     assert not quotes.is_stub(Cell(1, "def f():\n" + "\n" * 1_000_000 + "x", kind="markdown"))
     assert quotes.is_stub(Cell(1, "def f():\n\n    raise NotImplementedError"))
-
-
-def test_fences_without_an_end_are_passed_over_once() -> None:
-    assert markdown_code("```python\n ````\n" * 100_000) == []
-
-
-@pytest.mark.parametrize(
-    ("text", "codes"),
-    [
-        ("```python\nx = 1\n\n```\n```python\ny\n```", ["x = 1\n\n", "y\n"]),
-        ("~~~python\n```python\nx\n```\n~~~\n", ["```python\nx\n```\n"]),
-        ("````python\nx\n```python\ny\n```\n", ["y\n"]),  # the first is never closed
-        ("```python\n```\n", [""]),
-        ("text ```python\nx\n```\n", []),
-    ],
-)
-def test_code_of_markdown_is_what_stands_between_fences(text: str, codes: list[str]) -> None:
-    assert markdown_code(text) == codes
 
 
 @pytest.mark.parametrize("apart", ["", "x = 1\n"])

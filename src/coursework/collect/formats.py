@@ -1,10 +1,8 @@
-"""What a notebook may come as: UTF-8, UTF-16 or Latin-1, a zip of one, Markdown, Python."""
+"""What a notebook may come as: UTF-8, UTF-16 or Latin-1, or a zip of one."""
 
 import codecs
 import io
-import re
 import zipfile
-from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 
 from coursework.collect.platforms import DEBRIS
@@ -13,9 +11,6 @@ MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 ENTRY = b"PK\x01\x02"  # begins each entry of a zip's directory
 ENTRIES = 100
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-FENCE = re.compile(r"(`{3,}|~{3,})[ ]*([^`]*)")
-CODE = re.compile(r"(\{code-cell\}|\{code\}|i?python[\d.]*\b|py\b)")
-OPTIONS = re.compile(r"(?:---\n.*?^---\n|(?::[^\n]*\n)+)", re.DOTALL | re.MULTILINE)
 
 
 def decoded(content: bytes) -> str:
@@ -51,32 +46,3 @@ def only_notebook(content: bytes, most: int) -> bytes | None:
 def _is_notebook(name: str) -> bool:
     path = PurePosixPath(name.replace("\\", "/"))
     return path.suffix.lower() == ".ipynb" and DEBRIS.isdisjoint(path.parts)
-
-
-def markdown_code(text: str) -> list[str]:
-    """Return the code cells of a notebook that was saved as Markdown, without their options.
-
-    >>> markdown_code("```{code-cell} ipython3\\n:tags: [x]\\nx = 1\\n```\\n```text\\ny\\n```\\n")
-    ['x = 1\\n']
-    """
-    return [
-        OPTIONS.sub("", body, count=1) if OPTIONS.match(body) else body
-        for name, body in _fenced(text.replace("\r\n", "\n").split("\n"))
-        if CODE.match(name)
-    ]
-
-
-def _fenced(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield what stands behind each fence and between it and its end, in one pass over the lines.
-
-    A fence that nothing closes is a line of text.
-    """
-    last = {line.rstrip(" \t"): number for number, line in enumerate(lines)}
-    fence, name, begin = "", "", 0
-    for number, line in enumerate(lines):
-        if fence:
-            if line.rstrip(" \t") == fence:
-                yield name, "".join(f"{inner}\n" for inner in lines[begin:number])
-                fence = ""
-        elif (match := FENCE.fullmatch(line)) and last.get(match[1], 0) > number:
-            fence, name, begin = match[1], match[2], number + 1

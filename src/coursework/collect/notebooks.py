@@ -71,16 +71,13 @@ def read_bytes(path: Path) -> bytes:
 
 
 def read_work(path: Path, content: bytes) -> Notebook:
-    """Return the cells of a file in any of the formats; raise `UnreadableError` if it has none."""
-    kind = path.suffix.lower()
-    if kind not in (".py", ".md"):
+    """Return the cells of a notebook, or of Python; raise `UnreadableError` if it has none."""
+    if path.suffix.lower() != ".py":
         return read_notebook(content)
     try:
-        text = formats.decoded(content)
+        return Notebook((Cell(1, formats.decoded(content)),))
     except UnicodeDecodeError as error:
         raise UnreadableError("the file is not text in UTF-8") from error
-    codes = [text] if kind == ".py" else formats.markdown_code(text)[:CODE_CELLS]
-    return Notebook(tuple(Cell(number, code) for number, code in enumerate(codes, 1)))
 
 
 def read_notebook(content: bytes) -> Notebook:

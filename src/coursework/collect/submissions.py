@@ -9,7 +9,7 @@ Layouts, which may be mixed: `STUDENT/ASSIGNMENT.ipynb`; nbgrader's `STUDENT/ASS
 `ASSIGNMENT/STUDENT.ipynb`, also with a folder for each student; flat, `STUDENT_ASSIGNMENT.ipynb`;
 and what learning platforms export (`platforms.py`). A notebook without a token whose name tells
 nothing goes by the functions that it defines, or to the only assignment that there is. It may come
-in a zip, and as the Python or the Markdown that Jupyter or Colab saves (`formats.py`).
+in a zip, and as the Python that Jupyter or Colab saves (`formats.py`).
 
 Of several notebooks by one student, those with a token come first, then those that have the
 assignment's name; of equals the newest counts (by the file's modification time, then by name). The
@@ -257,17 +257,17 @@ class _Scan:
     def _is_work(self, entry: os.DirEntry[str]) -> bool:
         """Return whether this is a notebook, or an answer in another format.
 
-        Python and Markdown may be anything: they are answers if their name or a token says so.
+        Python may be anything: it is an answer if its name or a token says so.
         """
         name = entry.name.lower()
         if entry.is_dir(follow_symlinks=False):
             return False
         if name.endswith(".ipynb"):
             return True
-        if entry.is_symlink() or not name.endswith((".py", ".md", ".json", ".txt", ".zip")):
+        if entry.is_symlink() or not name.endswith((".py", ".json", ".txt", ".zip")):
             return False
         look = self._look(path := Path(entry.path))
-        if name.endswith((".py", ".md")):
+        if name.endswith(".py"):
             return bool(self._place(path).named or look.tokens)
         return look.is_notebook and (".ipynb" in name or not name.endswith(".txt"))
 

@@ -229,7 +229,6 @@ def test_all_who_submitted_at_gradescope_have_submitted(tmp_path: Path) -> None:
 
 
 JSON = '{"nbformat": 4, "cells": [{"cell_type": "code", "source": ["x = 1"]}], "é": 1}'
-MARKDOWN = "# T\n\n```{code-cell} ipython3\n---\ntags: [a]\n---\nx = 1\n```\n\n```text\ny\n```\n"
 
 
 def zipped(*names: str, method: int = zipfile.ZIP_DEFLATED) -> bytes:
@@ -250,8 +249,6 @@ def zipped(*names: str, method: int = zipfile.ZIP_DEFLATED) -> bytes:
         ("a1.json", JSON.encode("utf-8-sig")),
         ("a1.ipynb.json", JSON.encode()),
         ("a1.py", b"x = 1"),
-        ("a1.md", MARKDOWN.encode()),
-        ("a1.md", MARKDOWN.replace("{code-cell} ipython3", "python").encode()),
         ("a1.zip", zipped("mine/a1.ipynb", "__MACOSX/mine/._a1.ipynb", "mine/data.csv")),
     ],
 )
