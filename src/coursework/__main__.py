@@ -80,11 +80,6 @@ def _parser() -> argparse.ArgumentParser:
     _add_path(made, "--roster", "FILE", what)
     what = "draws new problems, and new inputs for all checks (default: 1)"
     made.add_argument("--attempt", type=grade.positive, default=1, metavar="N", help=what)
-    made.add_argument(
-        "--source",
-        action="store_true",
-        help="also write source/NAME/NAME.ipynb, with answers and hidden checks, for nbgrader",
-    )
     _add_choice(made)
     made.set_defaults(command=_release)
 
@@ -210,19 +205,7 @@ def _release(options: argparse.Namespace) -> int:
             print(
                 f"{name} is not written: its problems are drawn for each student; say --roster FILE"
             )
-        if options.source:
-            _write_source(assignment, secret, options)
     return 0
-
-
-def _write_source(assignment: Assignment, secret: str, options: argparse.Namespace) -> None:
-    """Write the source that nbgrader grades with, which is the same for everybody."""
-    if drawn := [problem.id for problem in assignment.problems if problem.drawing]:
-        what = "left out of nbgrader's source, which is the same for everybody"
-        print(f"{assignment.name}: {what}: {', '.join(drawn)}")
-    common = tuple(problem for problem in assignment.problems if not problem.drawing)
-    if common and not assignment.is_alone:
-        release.write_source(replace(assignment, problems=common), options.to, options.book, secret)
 
 
 def _sheet(options: argparse.Namespace) -> int:

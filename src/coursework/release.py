@@ -1,11 +1,8 @@
-"""Make an assignment's notebooks in nbgrader's format: the students', and the teacher's source.
+"""Make an assignment's notebooks, in nbgrader's format.
 
-The student's notebook has, for each exercise, its statement, the code that is given, the answer
+A notebook has, for each exercise, its statement, the code that is given, the answer
 with its bodies taken out, and the visible checks, which compare with results that are stored in the
 notebook: for the inputs of seeds that everyone knows. It needs no file beside it.
-
-The source is what `nbgrader generate_assignment` takes: the answers stand in it, and with a secret
-the hidden checks. It is for courses that grade through nbgrader; keep it to yourself.
 """
 
 import hashlib
@@ -26,7 +23,6 @@ from coursework.exercise import arithmetic
 from coursework.exercise.assignments import Assignment
 from coursework.exercise.imports import imported
 from coursework.exercise.problems import Part, Problem
-from coursework.exercise.stubs import function_bodies
 from coursework.exercise.trusted import ProblemError
 from coursework.installation import engine_source, python_check, reaches_students
 from coursework.sources import PACKAGES
@@ -94,15 +90,6 @@ def write(assignment: Assignment, folder: Path, book: Path, secret: str) -> Path
     return _write(student_notebook(assignment, book, token), folder / "release" / name, name)
 
 
-def write_source(assignment: Assignment, folder: Path, book: Path, secret: str) -> Path:
-    """Write the source that nbgrader makes the students' version from; return its path.
-
-    An assignment that runs alone has no source: nbgrader would let answers import everything.
-    """
-    name = assignment.name
-    return _write(source_notebook(assignment, book, secret), folder / "source" / name, name)
-
-
 def write_for(
     student: Student, assignment: Assignment, folder: Path, book: Path, secret: str
 ) -> Path:
@@ -114,18 +101,13 @@ def write_for(
         )
     drawn = assignment.for_student(secret, student.id)
     token = drawn.token(secret, student.id).signed(secret)
-    notebook = _notebook(drawn, book, None, student, token)
+    notebook = _notebook(drawn, book, student, token)
     return _write(notebook, folder / "students" / student.id, assignment.name)
 
 
 def student_notebook(assignment: Assignment, book: Path, token: str = "") -> NotebookJson:
     """Return the notebook for students: no answers, and only the checks that they may see."""
-    return _notebook(assignment, book, None, token=token)
-
-
-def source_notebook(assignment: Assignment, book: Path, secret: str) -> NotebookJson:
-    """Return the source for nbgrader, in which answers and hidden checks are marked."""
-    return _notebook(assignment, book, secret, token=assignment.token(secret).signed(secret))
+    return _notebook(assignment, book, token=token)
 
 
 def _write(notebook: NotebookJson, folder: Path, name: str) -> Path:
@@ -138,20 +120,19 @@ def _write(notebook: NotebookJson, folder: Path, name: str) -> Path:
 def _notebook(
     assignment: Assignment,
     book: Path,
-    secret: str | None,
     student: Student | None = None,
     token: str = "",
 ) -> NotebookJson:
     title = _title(assignment, student, token)
     cells = [_markdown("setup-title", title), *_setup(assignment, book)]
     for problem in assignment.problems:
-        cells += _cells(problem, secret, assignment.attempt)
+        cells += _cells(problem)
     metadata = KERNEL | ({"coursework": {"token": token}} if token else {})
     return {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
 
 
-def _cells(problem: Problem, secret: str | None, attempt: int) -> Iterator[CellJson]:
-    """Yield the cells of an exercise: the students' cells, or with a secret the source's."""
+def _cells(problem: Problem) -> Iterator[CellJson]:
+    """Yield the cells of an exercise."""
     heading = f"## {problem.title}\n\n{problem.level} · {_points(problem.points)}"
     yield _markdown(f"{problem.id}-title", heading)
     for k, (kind, text) in enumerate(problem.statement, 1):
@@ -160,14 +141,11 @@ def _cells(problem: Problem, secret: str | None, attempt: int) -> Iterator[CellJ
     for k, judged in enumerate(problem.judged, 1):
         text = JUDGED.format(points=_points(judged.points), name=_plain(judged.name))
         yield _markdown(f"{problem.id}-judged-{k}", text)
-    answer = problem.stub if secret is None else marked_answer(problem.answer)
-    yield _code(problem.id, answer, solution=True)
+    yield _code(problem.id, problem.stub, solution=True)
     for k, part in enumerate(problem.parts, 1):
         text = visible_check(problem, part, part.form) if part.visible else ""
         if text and problem.lines:
             text += "".join(f"\ncheck_lines({name})" for name in problem.names)
-        if secret is not None:
-            text += hidden_check(problem, part, secret, attempt)
         text = text or HIDDEN.format(points=_points(part.points))
         cell = _code(f"{problem.id}-check-{k}", text, points=part.points)
         yield _collapsed(cell) if part.visible else cell
@@ -202,23 +180,6 @@ def page_exercise(problem: Problem) -> dict[str, Any]:
             if part.visible
         ],
     }
-
-
-def hidden_check(problem: Problem, part: Part, secret: str, attempt: int = 1) -> str:
-    """Return the same check on inputs from the secret, marked so that nbgrader takes it out."""
-    seeds = [part.seed(secret, k, attempt) for k in range(part.draws)]
-    source = "" if part.visible else f"{part.source}\n\n\n"
-    call = _call(problem, part, seeds)
-    return f"\n\n### BEGIN HIDDEN TESTS\n{source}{call}\n### END HIDDEN TESTS"
-
-
-def marked_answer(answer: str) -> str:
-    """Return the answer with nbgrader's marks around every body that it is to take out."""
-    lines = answer.splitlines()
-    for start, end, indent in reversed(function_bodies(answer)):
-        lines[end:end] = [f"{indent}### END SOLUTION"]
-        lines[start:start] = [f"{indent}### BEGIN SOLUTION"]
-    return "\n".join(lines)
 
 
 def _call(problem: Problem, part: Part, seeds: Sequence[int], form: bool = False) -> str:

@@ -1,4 +1,4 @@
-"""Notebooks for students and for nbgrader, and the command line that writes them."""
+"""Notebooks for students, and the command line that writes them."""
 
 import ast
 import hashlib
@@ -19,7 +19,7 @@ from nbclient.exceptions import CellExecutionError
 
 from coursework import release
 from coursework.__main__ import main
-from coursework.exercise.assignments import Assignment, load
+from coursework.exercise.assignments import Assignment
 from coursework.exercise.imports import imported
 from coursework.exercise.pages import read_problems
 from coursework.exercise.stubs import function_bodies
@@ -147,14 +147,9 @@ def test_no_secret_seed_is_in_it(assignment: Assignment, notebook: dict[str, Any
 # --- nbgrader's format --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["student", "source"])
-def test_the_format_is_nbgraders(assignment: Assignment, kind: str) -> None:
+def test_the_format_is_nbgraders(assignment: Assignment) -> None:
     """The rules of version 3 of its metadata schema."""
-    made = (
-        release.student_notebook(assignment, ROOT)
-        if kind == "student"
-        else release.source_notebook(assignment, ROOT, SECRET)
-    )
+    made = release.student_notebook(assignment, ROOT)
     nbformat.validate(made)
     names, points = [], 0.0
     for cell in made["cells"]:
@@ -189,48 +184,6 @@ def checksum(cell: dict[str, Any]) -> str:
     if meta["grade"]:
         digest.update(str(float(meta["points"])).encode())
     return digest.hexdigest()
-
-
-@pytest.mark.parametrize("assignment", COMMON, indirect=True)
-def test_the_source_passes_its_hidden_checks(assignment: Assignment) -> None:
-    made = release.source_notebook(assignment, ROOT, SECRET)
-    raised = run(made)
-    assert raised == dict.fromkeys(raised)
-    for name, source in cells(made).items():
-        assert source.count("### BEGIN HIDDEN TESTS") == ("-check-" in name)
-        assert source.count("### BEGIN SOLUTION") == source.count("### END SOLUTION")
-
-
-@pytest.mark.parametrize("assignment", COMMON, indirect=True)
-def test_nbgrader_leaves_what_we_release(assignment: Assignment, notebook: dict[str, Any]) -> None:
-    """Taking the marked regions out of the source gives the students' version."""
-    source = cells(release.source_notebook(assignment, ROOT, SECRET))
-    for name, text in source.items():
-        text = re.sub(r"\n*### BEGIN HIDDEN.*### END HIDDEN TESTS", "", text, flags=re.DOTALL)
-        text = re.sub(
-            r"### BEGIN SOLUTION.*?### END SOLUTION",
-            "raise NotImplementedError",
-            text,
-            flags=re.DOTALL,
-        )
-        assert text == cells(notebook)[name]
-
-
-def test_the_hidden_checks_catch_what_the_visible_ones_cannot() -> None:
-    """An answer that knows the inputs of the notebook by heart passes there and nowhere else."""
-    assignment = assignments()["layers"]
-    relu = assignment.problems[0]
-    part, _ = relu.parts
-    inputs = [part.inputs_from(seed) for seed in release.VISIBLE_SEEDS]
-    known = [(x["dH"].tolist(), relu.expected(part, x)["dZ"].tolist()) for x in inputs]
-    parrot = f"def relu6_backward(dH, H):\n    return np.array(dict_of({known}, dH))"
-    given = "def dict_of(known, dH):\n    return next((z for x, z in known if x == dH.tolist()), 0)"
-    answers = with_answers(assignment) | {relu.id: f"import numpy as np\n{given}\n{parrot}"}
-    assert (
-        run(release.student_notebook(assignment, ROOT), **answers)["ex-matrix-relu-check-1"] is None
-    )
-    hidden = run(release.source_notebook(assignment, ROOT, SECRET), **answers)
-    assert isinstance(hidden["ex-matrix-relu-check-1"], AssertionError)
 
 
 # --- in Jupyter ---------------------------------------------------------------------------------
@@ -372,10 +325,6 @@ def test_the_documented_private_problems_work(private: Path, tmp_path: Path) -> 
         added
     )
 
-    assignment = load(file, ROOT / "chapters", private)["exam"]
-    raised = run(release.source_notebook(assignment, ROOT, SECRET))
-    assert raised == dict.fromkeys(raised)
-
 
 def test_the_guide_lists_what_can_be_set() -> None:
     guide = GUIDE.read_text(encoding="utf-8")
@@ -410,14 +359,14 @@ def test_there_is_help() -> None:
 def test_release_writes_what_nbgrader_expects(tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     arguments = ["release", "--to", str(tmp_path), "--only", "layers", "--only", "graphs"]
-    done = command(*arguments, "--source", "--secret", str(secret))
+    done = command(*arguments, "--secret", str(secret))
     assert done.returncode == 0
     made = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.ipynb")}
     names = ("layers/layers.ipynb", "graphs/graphs.ipynb")
-    assert made == {f"{kind}/{name}" for kind in ("release", "source") for name in names}
+    assert made == {f"release/{name}" for name in names}
     assert secret.stat().st_mode & 0o077 == 0
     before = {path: path.read_bytes() for path in tmp_path.rglob("*.ipynb")}
-    assert command(*arguments, "--source", "--secret", str(secret)).returncode == 0
+    assert command(*arguments, "--secret", str(secret)).returncode == 0
     assert before == {path: path.read_bytes() for path in tmp_path.rglob("*.ipynb")}
 
 
@@ -429,7 +378,7 @@ def test_release_writes_what_nbgrader_expects(tmp_path: Path) -> None:
         (["release", "--book", "src"], "no book in"),
         (["release", "--assignments", "nothing.toml"], "there is no file nothing.toml"),
         (["check", "--private", "nowhere"], "the private folder nowhere is not a folder"),
-        (["release", "--source", "--secret", "/dev/null"], "has 0 characters"),
+        (["release", "--secret", "/dev/null"], "has 0 characters"),
     ],
 )
 def test_what_cannot_be_done_is_said(arguments: list[str], message: str) -> None:
@@ -483,7 +432,7 @@ def test_an_answer_that_fails_stops_the_release(tmp_path: Path, capsys: Any) -> 
     assert "the reference answer does not pass: 2." in said.err
 
 
-@pytest.mark.parametrize("command", [["grade", "in"], ["release", "--source"]])
+@pytest.mark.parametrize("command", [["grade", "in"], ["release"]])
 def test_no_secret_is_made_where_there_is_no_book(command: list[str], tmp_path: Path) -> None:
     assert main([*command, "--book", str(tmp_path)]) == 2
     assert not list(tmp_path.iterdir())
