@@ -32,7 +32,6 @@ def nudge(
     root: Node | Callable[..., Node],
     *values: Any,
     leaves: Sequence[Node] = (),
-    reach: float | None = None,
     direction: Direction | None = None,
     max_nodes: int = MOST_NODES,
 ) -> Figure:
@@ -53,8 +52,6 @@ def nudge(
             names of its arguments.
         leaves: those that can be moved, an array by each of its entries; by default all that
             require a gradient.
-        reach: how far a leaf can be moved to either side; by default one and a half times its
-            value, and at least 1.
         direction: which way the data flows, in Graphviz's terms; by default from left to right,
             and downwards where there is no room for that.
         max_nodes: a larger graph is refused.
@@ -64,8 +61,8 @@ def nudge(
             for a node; or an operation that a page cannot follow: it is named, as where the entries
             take more than 2,000 operations.
         ValueError: the graph has more than ``max_nodes`` nodes, or the leaves more than 12 entries;
-            one of the ``leaves`` is no leaf of it that requires a gradient; ``reach`` is not
-            positive and finite; or a leaf was changed after the graph was computed.
+            one of the ``leaves`` is no leaf of it that requires a gradient; or a leaf was changed
+            after the graph was computed.
 
     >>> x = Node(3.0, "x")
     >>> figure = nudge(x * x + 2.0 * x)
@@ -89,8 +86,6 @@ def nudge(
             raise ValueError(
                 f"nudge: {leaf!r:.60} is not a leaf of the graph that requires a gradient"
             )
-    if reach is not None and not 0 < reach < math.inf:
-        raise ValueError(f"nudge: reach must be positive and finite; got {reach!r}")
     movable = [graph.names.item(leaf) for leaf in leaves] or movable
     count = sum(np.size(item.node.data) for item in movable)
     if count > MOST_LEAVES:
@@ -98,7 +93,7 @@ def nudge(
             f"nudge: the leaves hold {count:,} numbers, more than {MOST_LEAVES} sliders: name "
             "some of them in leaves=[…], or give the others requires_grad=False"
         )
-    drag = _Drag(graph, movable, reach, program)
+    drag = _Drag(graph, movable, program)
     drag.check()
     controls = drag.controls()
     return moving(drag.alt(), drag.data(), "nudge", drag.static_html(direction), controls)
@@ -137,14 +132,12 @@ class _Drag:
         self,
         graph: NumberGraph,
         leaves: Sequence[Item],
-        reach: float | None,
         program: Callable[..., PageProgram],
     ) -> None:
         self.graph, self.names = graph, graph.names
         self.leaves = [
             _MovableNumber(item, i) for item in leaves for i in np.ndindex(item.node.shape)
         ]
-        self.reach = reach
         nodes = [item.node for item in graph.items]
         self.program = program(nodes, [item.node for item in leaves])
         ids = [item.id for item in graph.items]
@@ -185,7 +178,7 @@ class _Drag:
         }
 
     def _leaf(self, leaf: _MovableNumber) -> dict[str, Any]:
-        reach = self.reach or max(1.0, 1.5 * abs(leaf.value))
+        reach = max(1.0, 1.5 * abs(leaf.value))  # to either side
         _, grads = self.entries[leaf.item.id]
         grad = grads[np.ravel_multi_index(leaf.index, leaf.item.node.shape) if leaf.index else 0]
         place = {"at": leaf.value, "reach": reach, "grad": grad}
