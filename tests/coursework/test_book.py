@@ -1,4 +1,4 @@
-"""The book's own assignments, through release and grading; and the class that is benchmarked."""
+"""The book's own assignments, through release and grading."""
 
 import copy
 import json
