@@ -73,10 +73,12 @@ def _of_kind(share: Any, data: Any) -> Any:
 
 def added(known: Any, share: Any) -> Any:
     total = known + share
+    if type(total) is float or (type(total) is ndarray and total.dtype is known.dtype):
+        return total
     # NumPy makes a number of two arrays without axes, and the order of bytes the machine's own
     if isinstance(total, Traced):
         return total if is_symbol(total) else _of_dtype(total, value(known))
-    return total if type(total) is float else np.asarray(total, known.dtype)
+    return np.asarray(total, known.dtype)
 
 
 def zeros(data: Any) -> Any:
@@ -91,6 +93,8 @@ def copy_if_view(g: Any) -> Any:
 
 def accumulated(before: Any, g: Any) -> Any:
     """Add the gradient that a pass has found to the gradient that the leaf had before."""
+    if type(before) is float is type(g):
+        return before + g
     untouched = before is None or (type(before) is float and before == 0.0)
     if not untouched and shape_of(before) not in ((), shape_of(g)):
         raise ValueError(

@@ -45,13 +45,9 @@ def backward_pass(root: Any, seed: Any, create_graph: bool = False, release: boo
         if release:
             adjoint = {node: g for node, g in adjoint.items() if g is not None}
         with _storing:
-            for node, g in adjoint.items():
-                if node.rule is None:
-                    known = node.grad
-                    is_plain = type(known) is float is type(g)
-                    adjoint[node] = known + g if is_plain else accumulated(known, g)
+            new = [g if node.rule else accumulated(node.grad, g) for node, g in adjoint.items()]
             # one call, which Ctrl-C cannot interrupt
-            deque(map(setattr, adjoint, repeat("grad"), adjoint.values()), maxlen=0)
+            deque(map(setattr, adjoint, repeat("grad"), new), maxlen=0)
 
 
 def adjoints(
@@ -105,37 +101,40 @@ def accumulate(
     """
     value = _itself if create_graph else data_of
     watch = modes.watch()
-    is_plain = not (watch or create_graph or sent)
+    is_plain = not (watch or create_graph or release or sent)
     adjoint[root] = seed
     for node, g in reversed(adjoint.items()):
-        rule, parents = node.rule, node.parents
+        rule = node.rule
         if rule is None:
             continue
-        if (
-            is_plain
-            and len(rule.vjps) == 2
-            and (type(g) is float is type(parents[0].data) is type(parents[1].data))
-        ):
-            # as `send` does, for two numbers: a scalar graph spends its backward pass here
-            (a, b), (to_a, to_b) = parents, rule.vjps
+        # one or two operands as `send` has them, written out: a graph of numbers is nothing else
+        if is_plain and len(rule.vjps) == 2:
+            (a, b), (to_a, to_b) = node.parents, rule.vjps
+            out, x, y = node.data, a.data, b.data
             if a in adjoint:
-                share = to_a(g, node.data, a.data, b.data) if to_a else g
-                if type(share) is not float:
-                    share = fit(share, a, node)
-                known = adjoint[a]
-                adjoint[a] = share if known is None else known + share
+                share = to_a(g, out, x, y) if to_a else g
+                if type(share) is float is type(x):
+                    known = adjoint[a]
+                    adjoint[a] = share if known is None else known + share
+                else:
+                    add_share(adjoint, a, share, node, g)
             if b in adjoint:
-                share = to_b(g, node.data, a.data, b.data) if to_b else g
-                if type(share) is not float:
-                    share = fit(share, b, node)
-                known = adjoint[b]
-                adjoint[b] = share if known is None else known + share
+                share = to_b(g, out, x, y) if to_b else g
+                if type(share) is float is type(y):
+                    known = adjoint[b]
+                    adjoint[b] = share if known is None else known + share
+                else:
+                    add_share(adjoint, b, share, node, g)
+            share = None  # so that its memory is free while others are computed
+        elif is_plain and len(rule.vjps) == 1:
+            (a,), (to_a,) = node.parents, rule.vjps
+            if a in adjoint:
+                add_share(adjoint, a, to_a(g, node.data, a.data) if to_a else g, node, g)
         else:
             send(node, g, adjoint, value, watch, sent)
-        is_kept = kept is None or node in kept
-        if not is_kept:
+        if kept is not None and node not in kept:
             adjoint[node] = None
-        if release and (node is root or not is_kept):
+        if release:
             release_node(node, keep_data=node is root)
 
 
@@ -174,14 +173,21 @@ def send(
             share = vjp(g, out, *inputs) if vjp else g
         if watch:
             watch.backward(node, parent, share, g)
-        share = fit(share, parent, node)
-        if share is g and type(g) is np.ndarray:
-            share = g.view()  # which tells the child's array from the parent's own
-        known = adjoint[parent]
-        total = adjoint[parent] = share if known is None else added(known, share)
+        known = adjoint[parent] if sent else None
+        share = add_share(adjoint, parent, share, node, g)
         if sent:
-            sent(node, position, g, share, known, total)
-        share = known = total = None  # so that their memory is free while others are computed
+            sent(node, position, g, share, known, adjoint[parent])
+        share = known = None  # so that their memory is free while others are computed
+
+
+def add_share(adjoint: Adjoints, parent: Any, share: Any, child: Any, g: Any) -> Any:
+    """Fit a share to its parent, add it to the parent's adjoint, and return it as it fits."""
+    share = fit(share, parent, child)
+    if share is g and type(g) is np.ndarray:
+        share = g.view()  # which tells the child's array from the parent's own
+    known = adjoint[parent]
+    adjoint[parent] = share if known is None else added(known, share)
+    return share
 
 
 def parents_first(root: Any, ends: Collection[Any] = ()) -> Adjoints:

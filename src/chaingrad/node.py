@@ -18,7 +18,7 @@ Operator = Callable[["Node", Any], "Node"]
 ndarray = np.ndarray
 _new_object = object.__new__
 _pauses = modes.pauses
-_PLAIN_TYPES = {float, int, np.ndarray}  # the most frequent types of the other operand
+_OPERANDS = (float, int, ndarray, np.generic, list, tuple)
 
 
 def _operator(rule: Rule) -> tuple[Operator, Operator]:
@@ -26,12 +26,9 @@ def _operator(rule: Rule) -> tuple[Operator, Operator]:
     compute = rule.compute
 
     def forward(self: "Node", other: Any) -> "Node":
-        if not isinstance(other, Node):
-            if type(other) is float:
-                other = _leaf(other)
-            elif type(other) in _PLAIN_TYPES or _is_operand(other):
-                other = _constant(other, self.data)
-            else:
+        if type(other) is not Node:
+            other = _leaf(other) if type(other) is float else _operand(other, self.data)
+            if other is NotImplemented:
                 return NotImplemented  # type: ignore[no-any-return]
         try:
             data = compute(self.data, other.data)
@@ -56,11 +53,8 @@ def _operator(rule: Rule) -> tuple[Operator, Operator]:
         return node
 
     def reflected(self: "Node", other: Any) -> "Node":
-        if type(other) is float:
-            return forward(_leaf(other), self)
-        if type(other) not in _PLAIN_TYPES and not _is_operand(other):
-            return NotImplemented  # type: ignore[no-any-return]
-        return forward(_constant(other, self.data), self)
+        other = _operand(other, self.data)
+        return other if other is NotImplemented else forward(other, self)
 
     name = {"div": "truediv"}.get(rule.name, rule.name)
     forward.__qualname__, reflected.__qualname__ = f"Node.__{name}__", f"Node.__r{name}__"
@@ -550,11 +544,17 @@ _REFLECTED: dict[Any, Operator] = {
 # --- recording ----------------------------------------------------------------------------------
 
 
-def _is_operand(x: Any) -> bool:
-    """Return whether ``x`` may stand beside a node; other types get Python's own TypeError."""
-    return isinstance(x, float | int | np.ndarray | np.generic | list | tuple) or hasattr(
-        x, "__array__"
-    )
+def _operand(x: Any, beside: Any) -> Any:
+    """Return a node for what stands beside one; for other types, which get Python's own TypeError,
+    ``NotImplemented``.
+    """
+    if type(x) is float:
+        return _leaf(x)
+    if isinstance(x, Node):
+        return x
+    if isinstance(x, _OPERANDS) or hasattr(x, "__array__"):
+        return _constant(x, beside)
+    return NotImplemented
 
 
 def _constant(x: Any, beside: Any) -> Node:
