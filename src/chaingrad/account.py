@@ -81,10 +81,10 @@ class Ledger:
     not known of a rule of your own is refused when it is asked for: a `TypeError` names the rule,
     and what its `~chaingrad.prices.Price` should say.
 
-    Args:
+    Attributes:
         root: the loss.
-        parameters: the nodes that are trained; by default the leaves that are
-            `chaingrad.nn.Parameter`, or all leaves that require a gradient where none is.
+        parameters: the leaves that are `chaingrad.nn.Parameter`; where none is, all leaves that
+            require a gradient.
 
     >>> W = Node(np.ones((10, 4)), "W")
     >>> loss = (Node(np.ones((8, 4)), "X", requires_grad=False) @ W.T).tanh().sum()
@@ -95,20 +95,12 @@ class Ledger:
     (640, 640)
     """
 
-    def __init__(self, root: Node, parameters: Iterable[Node] | None = None) -> None:
+    def __init__(self, root: Node) -> None:
         order = root.sorted_graph()[::-1]
         leaves = [node for node in order if not node.parents and node.requires_grad]
-        if parameters is None:
-            marked = [node for node in leaves if node.is_parameter]
-            parameters = marked or leaves
         self.root = root
-        self.parameters = list(parameters)
+        self.parameters = [node for node in leaves if node.is_parameter] or leaves
         trained = set(self.parameters)
-        graph = set(order)
-        if strange := [parameter for parameter in self.parameters if parameter not in graph]:
-            raise ValueError(
-                f"the loss does not depend on {strange[0]!r}: leave it out of the parameters"
-            )
         self.read = _nodes_read_backward(order)
         self.rows = []
         counted: set[int] = set()

@@ -324,12 +324,6 @@ def test_state_of_optimizers():
         ledger.state_bytes("lion")
 
 
-def test_a_parameter_outside_the_graph_is_an_error():
-    x = Node(1.0)
-    with pytest.raises(ValueError, match="does not depend on"):
-        Ledger(x * 2, parameters=[Node(3.0, "lost")])
-
-
 def test_the_table_names_each_node():
     text = str(Ledger(objective(*mlp(*SIZES[0]))))
     assert "W1" in text
