@@ -2,8 +2,13 @@
 
 ``{progress}`` lists all exercises that can be answered in their page and all predictions, page by
 page, with links. ``done.js`` says of each what the reader's browser has kept.
+
+``{begin}`` is a link to the first lesson, which says how long that takes. ``way.js`` keeps where a
+reader was last, and makes it a link to there.
 """
 
+import html
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +18,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
+from about.reading_time import rounded
 from answers import problems
 from chainlab.drills import KINDS
 from chainlab.drills.kinds.kind import LEVELS
@@ -30,6 +36,16 @@ class progress(nodes.General, nodes.Element):  # noqa: N801
 class ProgressDirective(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         return [progress()]
+
+
+class begin(nodes.General, nodes.Element):  # noqa: N801
+    """Where the link to the first lesson stands."""
+
+
+class BeginDirective(SphinxDirective):
+    def run(self) -> list[nodes.Node]:
+        self.env.metadata[self.env.docname]["begins"] = True
+        return [begin()]
 
 
 def in_order(env: BuildEnvironment, page: str) -> Iterator[str]:
@@ -53,7 +69,7 @@ def to_do(app: Sphinx, page: str) -> list[tuple[str, str]]:
 
 
 def link(app: Sphinx, here: str, page: str, anchor: str, words: str) -> nodes.paragraph:
-    address = f"{app.builder.get_relative_uri(here, page)}#{anchor}"
+    address = app.builder.get_relative_uri(here, page) + (f"#{anchor}" if anchor else "")
     return nodes.paragraph("", "", nodes.reference("", words, refuri=address, internal=True))
 
 
@@ -67,9 +83,25 @@ def listing(app: Sphinx, here: str) -> Iterator[nodes.Node]:
             yield from (rubric, nodes.bullet_list("", *items, classes=["to-try"]))
 
 
+def lessons(env: BuildEnvironment) -> list[str]:
+    """Return the pages that have a number, in their order."""
+    pages = in_order(env, str(env.config.root_doc))
+    return [page for page in pages if env.toc_secnumbers.get(page)]
+
+
+def begin_link(app: Sphinx, here: str) -> nodes.paragraph:
+    first = lessons(app.env)[0]
+    minutes = rounded(app.env.metadata[first]["reading"].main.minutes)
+    to_first = link(app, here, first, "", f"Begin: {minutes} minutes")
+    to_first["classes"].append("begin")
+    return to_first
+
+
 def fill(app: Sphinx, document: nodes.document, page: str) -> None:
     for mark in list(document.findall(progress)):
         mark.replace_self(list(listing(app, page)))
+    for place in list(document.findall(begin)):
+        place.replace_self(begin_link(app, page))
 
 
 def name_page(app: Sphinx, page: str, context: dict[str, Any], document: nodes.document) -> None:
@@ -81,6 +113,25 @@ def name_page(app: Sphinx, page: str, context: dict[str, Any], document: nodes.d
     context["metatags"] = "\n".join([context.get("metatags", ""), *tags])
 
 
+def name_lessons(app: Sphinx, page: str, context: dict[str, Any], document: nodes.document) -> None:
+    """Tell `way.js` which lesson follows; and where a reader may go on, how each is called."""
+    numbered = lessons(app.env)
+    told: Any = None
+    if page in numbered:
+        told = numbered[numbered.index(page) :][:2]
+    elif "begins" in app.env.metadata[page]:
+        told = {each: [context["pathto"](each), _title(app, each)] for each in numbered}
+    if told:
+        text = html.escape(json.dumps(told, ensure_ascii=False, separators=(",", ":")))
+        context["metatags"] += f'\n<meta name="course-lessons" content="{text}">'
+        app.add_js_file("way.js", loading_method="defer")
+
+
+def _title(app: Sphinx, lesson: str) -> str:
+    (number,) = app.env.toc_secnumbers[lesson][""]
+    return f"{number}. {app.env.titles[lesson].astext()}"
+
+
 def add_script(app: Sphinx, page: str, context: dict[str, Any], document: nodes.document) -> None:
     if page == HERE:
         app.add_js_file("done.js", loading_method="defer")
@@ -88,11 +139,14 @@ def add_script(app: Sphinx, page: str, context: dict[str, Any], document: nodes.
 
 def setup(app: Sphinx) -> dict[str, bool]:
     app.add_node(progress)
+    app.add_node(begin)
     app.add_directive("progress", ProgressDirective)
+    app.add_directive("begin", BeginDirective)
     app.connect("doctree-resolved", fill)
     on_page(app, name_page)
+    on_page(app, name_lessons)
     on_page(app, add_script)
     serve(app, PARTS / "kept.js", priority=400)  # before those that ask it
     serve(app, PARTS / "work.js")
-    copy(app, PARTS / "done.js")
+    copy(app, PARTS / "done.js", PARTS / "way.js")
     return {"parallel_read_safe": True, "parallel_write_safe": True}
