@@ -24,10 +24,12 @@ THEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
 def first_page(page: Page) -> bytes:
-    """Take the page from its title to the end of the first figure, code and figure side by side."""
+    """Take the page from its title to the end of the race, at the moment when the sweep is done."""
     page.set_viewport_size({"width": 1280, "height": 1200})
-    page.locator(".live-run").first.wait_for()
-    box = page.locator(".chaingrad-moving[data-ready]").first.bounding_box()
+    race = page.locator(".chaingrad-race[data-ready]")
+    race.get_by_role("slider").press("End")
+    page.evaluate("document.activeElement.blur()")
+    box = race.bounding_box()
     assert box is not None
     height = box["y"] + box["height"] + 8
     return page.screenshot(clip={"x": 0, "y": 0, "width": 1280, "height": height})

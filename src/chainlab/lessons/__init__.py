@@ -1,1 +1,1 @@
-"""What the lessons draw, a module for each page, and the engine that the reader writes."""
+"""What the lessons draw, a module for each page; the race; and the engine that readers write."""
