@@ -112,7 +112,7 @@ def _several(count: int, unit: str) -> str:
 # --- what a page shows --------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Setting:
     """A place of the slider.
 
@@ -137,7 +137,7 @@ class Setting:
     ended: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Contest:
     """What the sweep races against.
 
@@ -172,15 +172,16 @@ def _nudging(knobs: int) -> Setting:
     runs, per_run = knobs + 1, arrows(knobs)
     everything = "both gradients" if knobs == 2 else f"all {knobs:,} gradients"
     return Setting(
-        knobs,
-        per_run,
-        runs,
-        ((runs, runs * per_run, knobs), (2, 2 * per_run, knobs)),
-        (2, 2 * per_run, 1),
-        knobs // 2 - 1,
-        f"After 2 seconds, one run and one sweep had found {everything}. Nudging had found 1, "
-        f"and had {in_words(runs - 2)} to go.",
-        f"Nudging has found {everything}, too, after {in_words(runs)}. The sweep took 2 seconds.",
+        size=knobs,
+        arrows=per_run,
+        seconds=runs,
+        totals=((runs, runs * per_run, knobs), (2, 2 * per_run, knobs)),
+        behind=(2, 2 * per_run, 1),
+        more=knobs // 2 - 1,
+        swept=f"After 2 seconds, one run and one sweep had found {everything}. Nudging had found "
+        f"1, and had {in_words(runs - 2)} to go.",
+        ended=f"Nudging has found {everything}, too, after {in_words(runs)}. The sweep took 2 "
+        "seconds.",
     )
 
 
@@ -189,16 +190,16 @@ def _sending(neurons: int) -> Setting:
     per_sweep, sent = sum(1 for _ in messages(root)), sent_at_once(root)
     seconds = sent / per_sweep
     return Setting(
-        neurons,
-        per_sweep,
-        seconds,
-        ((sent,), (per_sweep,)),
-        (per_sweep,),
-        neurons - 2,
-        f"After 1 second, the sweep was done, with one message along each of {per_sweep} arrows. "
-        f"The program on the left still had {in_words(seconds - 1)} to go: each neuron "
+        size=neurons,
+        arrows=per_sweep,
+        seconds=seconds,
+        totals=((sent,), (per_sweep,)),
+        behind=(per_sweep,),
+        more=neurons - 2,
+        swept=f"After 1 second, the sweep was done, with one message along each of {per_sweep} "
+        f"arrows. The program on the left still had {in_words(seconds - 1)} to go: each neuron "
         "doubles the messages of all before it.",
-        f"The program on the left is done, too, after {in_words(seconds)}. The sweep took 1 "
+        ended=f"The program on the left is done, too, after {in_words(seconds)}. The sweep took 1 "
         "second.",
     )
 
@@ -208,29 +209,29 @@ def contests() -> tuple[Contest, Contest]:
     """Return what the sweep races against: nudging each knob, and sending at once."""
     return (
         Contest(
-            "nudging",
-            "Nudge each knob",
-            "knobs",
-            "On this clock, one run through the network takes a second, however large it is. Who "
-            "is first to know what each knob does to the loss?",
-            ("Nudge one knob, run again", "One run, one sweep back"),
-            ("runs", "arrows", "gradients"),
-            [_nudging(knobs) for knobs in KNOBS],
-            KNOBS.index(1000),
-            2,
+            name="nudging",
+            button="Nudge each knob",
+            unit="knobs",
+            asks="On this clock, one run through the network takes a second, however large it is. "
+            "Who is first to know what each knob does to the loss?",
+            lanes=("Nudge one knob, run again", "One run, one sweep back"),
+            counters=("runs", "arrows", "gradients"),
+            settings=[_nudging(knobs) for knobs in KNOBS],
+            start=KNOBS.index(1000),
+            sweep=2,
         ),
         Contest(
-            "sending",
-            "Send at once",
-            "neurons",
-            "Both lanes go back from the last number, and each neuron offers two ways. On the "
+            name="sending",
+            button="Send at once",
+            unit="neurons",
+            asks="Both lanes go back from the last number, and each neuron offers two ways. On the "
             "left, a number passes on whatever comes, as soon as it comes. On the right, it waits "
             "until all has come. Does waiting take longer?",
-            ("Pass it on at once", "Wait, then send once"),
-            ("messages",),
-            [_sending(neurons) for neurons in NEURONS],
-            NEURONS.index(15),
-            1,
+            lanes=("Pass it on at once", "Wait, then send once"),
+            counters=("messages",),
+            settings=[_sending(neurons) for neurons in NEURONS],
+            start=NEURONS.index(15),
+            sweep=1,
         ),
     )
 
