@@ -1,4 +1,4 @@
-"""What the cells of a page ran with, and when: a line in the box at its top.
+"""What the cells of a page ran with, and when: the last line of the page.
 
 A page runs again when Python or a pin changes (`tools/execute.py`), so that the versions are those
 of this environment. The day is that of the run, which may lie long before the build's.
@@ -49,9 +49,8 @@ def state_run(app: Sphinx, document: nodes.document) -> None:
         return
     day = datetime.fromtimestamp(run["mtime"])
     words = run_line(all_code(map(source_of, cells)), day, app.config.language)
-    for box in document.findall(nodes.admonition):
-        if "at-a-glance" in box["classes"]:
-            box += nodes.paragraph("", "", nodes.strong("", "Run with"), nodes.Text(f" {words}"))
+    page = next(document.findall(nodes.section))
+    page += nodes.paragraph("", f"Run with {words}.", classes=["run-with"])
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

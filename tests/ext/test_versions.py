@@ -1,4 +1,4 @@
-"""The line at the top of a page that names what its cells ran with, and when."""
+"""The line at the foot of a page that names what its cells ran with, and when."""
 
 import sys
 from datetime import datetime
@@ -17,12 +17,12 @@ PYTHON = f"Python {sys.version_info[0]}.{sys.version_info[1]}"
 
 def page(*sources: str) -> nodes.document:
     document = new_document("page")
-    box = nodes.admonition("", nodes.title("", "At a glance"), classes=["at-a-glance"])
-    document += [nodes.admonition("", nodes.title("", "Note")), box]
+    end = nodes.section("", nodes.title("", "End"))
+    document += nodes.section("", nodes.title("", "Page"), end)
     for source in sources:
         code = nodes.literal_block("", source)
         inside = nodes.container("", code, nb_element="cell_code_source")
-        document += nodes.container("", inside, nb_element="cell_code")
+        end += nodes.container("", inside, nb_element="cell_code")
     return document
 
 
@@ -39,11 +39,9 @@ def test_a_page_names_what_its_cells_import_and_the_day_they_ran() -> None:
         "import module",
     )
     libraries = f"NumPy {version('numpy')}, scikit-learn {version('scikit-learn')}"
-    wanted = f"Run with {PYTHON}, {libraries} on 1 March 2020"
+    wanted = f"Run with {PYTHON}, {libraries} on 1 March 2020."
     assert stated(document, {"mtime": DAY.timestamp()}) == wanted
-    note, box = document.findall(nodes.admonition)
-    assert len(note) == 1
-    assert box[-1].astext() == wanted
+    assert document[0][-1].astext() == wanted
 
 
 def test_the_build_of_pytorch_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

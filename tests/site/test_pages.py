@@ -116,16 +116,13 @@ def test_an_exercise_is_answered_here_or_says_what_an_answer_has(root: Path, doc
 
 
 @each("document", toc_documents)
-def test_a_box_at_the_top_says_what_its_page_ran_with(
-    site: Site, root: Path, document: str
-) -> None:
-    box = site.document(document).select_one(".at-a-glance")
-    if box is None or not code_cells(root / f"{document}.md"):
+def test_the_foot_of_a_page_says_what_it_ran_with(site: Site, root: Path, document: str) -> None:
+    if not code_cells(root / f"{document}.md"):
         return
-    *_, line = box.select("p")
+    *_, line = site.document(document).select("article section > p")
     python = rf"Python {sys.version_info[0]}\.{sys.version_info[1]}"
     assert re.fullmatch(
-        rf"Run with {python}(, \S+ [\d.]+( \(CPU\))?)* on \d+ \w+ \d{{4}}", line.text
+        rf"Run with {python}(, \S+ [\d.]+( \(CPU\))?)* on \d+ \w+ \d{{4}}\.", line.text
     )
 
 
