@@ -2,19 +2,17 @@
 
 All but the screens are what the last build measured (`_ext/about/reading_time.py`): of a chapter's
 main line, but for the minutes of what is folded and of the exercises. Screens are counted in a
-browser, 1440 by 900 pixels, with the veils lifted, down to the summary, in a font that every
-machine has. `tests/site` counts them in the same way, for the bound that told pages keep.
+browser, 1440 by 900 pixels, with the veils lifted, down to the summary, with figures and buttons,
+too, in the face of the text, which every machine has. `tests/site` counts them in the same way, for
+the bound that told pages keep.
 
 Name pages, or parts of their names, to see those alone.
 """
 
 import json
 import sys
-from base64 import b64encode
-from functools import cache
 from pathlib import Path
 
-import matplotlib
 from playwright.sync_api import Page
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -37,21 +35,10 @@ HEIGHT = """() => {
     const top = article.getBoundingClientRect().top;
     return (end?.getBoundingClientRect().top ?? article.getBoundingClientRect().bottom) - top;
 }"""
-# Matplotlib brings these. DejaVu Sans is the widest font in use; at this size its words are as wide
-# as those of Noto Sans. Code keeps its size.
-WIDTH = "92.8%"
-FACES = (
-    ("Measured", "DejaVuSans", 400, WIDTH),
-    ("Measured", "DejaVuSans-Bold", 700, WIDTH),
-    ("Measured Mono", "DejaVuSansMono", 400, "100%"),
-)
-# Figures name their own fonts. Without hinting, a letter is as wide on every machine.
-MEASURED_FONTS = """
-html[data-theme] {
-    --pst-font-family-base: Measured; --pst-font-family-heading: Measured;
-    --pst-font-family-monospace: "Measured Mono";
-}
-[class^=chaingrad-] { font-family: Measured !important; }
+# Figures and buttons have faces of the system. Unhinted, a letter is as wide on every machine.
+ONE_FACE = """
+html[data-theme] { --pst-font-family-base: var(--text-face); }
+[class^=chaingrad-] { font-family: var(--text-face) !important; }
 * { text-rendering: geometricPrecision !important; }
 """
 UNVEILED = """localStorage["backpropagation-course/reading"] = '{"veil": {"off": true}}';"""
@@ -65,22 +52,10 @@ def load(path: Path) -> dict[str, Measures]:
     return {page: Measures(**measured) for page, measured in found.items()}
 
 
-@cache
-def measured_fonts() -> str:
-    """Return the style sheet that sets a page in fonts that every machine has."""
-    folder = Path(matplotlib.get_data_path(), "fonts", "ttf")
-    faces = [
-        f'@font-face {{ font-family: "{family}"; font-weight: {weight}; size-adjust: {size}; src: '
-        f"url(data:font/ttf;base64,{b64encode((folder / f'{name}.ttf').read_bytes()).decode()}) }}"
-        for family, name, weight, size in FACES
-    ]
-    return "\n".join([*faces, MEASURED_FONTS])
-
-
 def show(page: str, window: Page, address: str = ADDRESS) -> None:
-    """Show a page in the fonts in which pages are measured."""
+    """Show a page as pages are measured."""
     window.goto(f"{address}{page}.html")
-    window.add_style_tag(content=measured_fonts())
+    window.add_style_tag(content=ONE_FACE)
     window.evaluate("document.fonts.ready.then(() => 0)")
 
 

@@ -14,7 +14,7 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.environment import BuildEnvironment
 
-from common.files import serve
+from common.files import copy, serve
 from coursework.installation import is_hosted
 
 PARTS = Path(__file__).parent
@@ -67,5 +67,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     app.connect("html-page-context", free_bibliography_entries)
     app.connect("env-get-updated", number_from_one, priority=900)
     app.connect("env-updated", refresh)
+    copy(app, *PARTS.glob("fonts/*.woff2"))
     serve(app, PARTS / "book.css", PARTS / "book.bundle.js", priority=300)  # other scripts use it
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -166,7 +166,7 @@ def test_a_page_may_state_another_bound_with_its_reason() -> None:
     measures = told(words=2000)
     measures.stated = {"words": 2100, "because": "it walks through all numbers by hand"}
     assert not list(missed_bounds(measures))
-    assert measures.bounds["screens"] == 10
+    assert measures.bounds["screens"] == 11
     for wrong in ({"words": 2100}, {"word": 2100, "because": "so"}):
         measures.stated = wrong
         assert "name some of words, visible" in next(missed_bounds(measures))

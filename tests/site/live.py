@@ -157,6 +157,19 @@ draw_graph(Node(x) ** 2)
 
 *The graph of $x^2$. Look at the *upper* arrow: along it $\\bar x$ comes back.*
 
+The square has one parent, and the slope of the square is that parent, twice.
+
+```{margin}
+A parent is what went *in*.
+```
+
+```{code-cell} ipython3
+draw_graph(Node(x) ** 3)
+```
+
+{.in-margin}
+*The graph of a cube.*
+
 ## Exercises
 
 None.

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
+from fontTools.ttLib import TTFont
 from playwright.sync_api import Browser, Route, expect
 
 from about.reading_time import UNTOLD
@@ -12,11 +13,11 @@ from tests.site.built import Site, toc_documents
 from tests.site.test_pages import source
 from tests.support import each, sampled
 
-# How far to the right the children of sections reach, boxes left aside.
-RIGHT = """(choice) => [...new Set([...document.querySelectorAll(`section > ${choice}`)]
-    .filter((e) => e.checkVisibility() && !e.parentElement.closest('.admonition'))
+# How far to the right parts of sections reach, boxes left aside.
+RIGHT = """(choice) => [...new Set([...document.querySelectorAll(`section ${choice}`)]
+    .filter((e) => e.checkVisibility() && !e.parentElement.closest('.admonition, td, .beside'))
     .map((e) => Math.round(e.getBoundingClientRect().right
-        - e.parentElement.getBoundingClientRect().left)))]"""
+        - e.closest('section').getBoundingClientRect().left)))]"""
 
 # The same of the words in boxes that stand in no other.
 WITHIN = """() => [...document.querySelectorAll("section > :is(.note, .predict, .exercise)")]
@@ -25,6 +26,10 @@ WITHIN = """() => [...document.querySelectorAll("section > :is(.note, .predict, 
         .filter((p) => p.checkVisibility())
         .map((p) => Math.round(p.getBoundingClientRect().right
             - box.parentElement.getBoundingClientRect().left)))"""
+TEXT, FIGURE = 628, 920  # pixels
+FACES = """() => document.fonts.ready.then(() => [...document.fonts]
+    .filter((face) => face.family.startsWith("Course") && face.status === "loaded")
+    .map((face) => `${face.family} ${face.style}`).sort())"""
 
 
 @each("lesson", sorted(UNTOLD))
@@ -105,14 +110,48 @@ def test_plots_leave_the_colours_of_graphs_alone(site: Site) -> None:
             assert not re.findall(r"--cg-(?:leaf|visited|local|global)\b", str(plot)), document
 
 
-@pytest.mark.fonts
-def test_text_and_boxes_have_one_width_each(browser: Browser, address: str) -> None:
+@pytest.mark.parametrize(
+    "name",
+    ["foundations/chain-rule", "foundations/bug-museum", "mlp/forward-and-backward",
+     "cost/time-and-flops", "atlas/orders-and-sorts"],
+)  # fmt: skip
+def test_a_page_has_one_width_for_text_and_one_for_code(
+    browser: Browser, address: str, name: str
+) -> None:
     page = browser.new_page(viewport={"width": 1440, "height": 900})
-    page.goto(f"{address}/chapters/foundations/bug-museum.html")
-    assert page.evaluate(RIGHT, "p") == [640]
-    within = page.evaluate(WITHIN)
-    assert within
-    assert all(640 <= right <= 642 for right in within), within  # a border and the rounding
-    assert page.evaluate(RIGHT, ":is(.predict, .exercise)") == [704]
-    assert min(page.evaluate(RIGHT, ".cell")) == 704
+    page.goto(f"{address}/chapters/{name}.html")
+    assert page.evaluate(RIGHT, "> :is(p, ul, ol)") == [TEXT]
+    assert set(page.evaluate(WITHIN)) <= {TEXT}
+    for part in (".cell", ".cell_input", ".cell_output > :is(.stream, .text_plain)", ".veil-note"):
+        assert page.evaluate(RIGHT, part) in ([FIGURE], []), part
+    assert page.evaluate(RIGHT, ".cell_input") == [FIGURE]
     page.close()
+
+
+def test_the_text_is_66_characters_wide(browser: Browser, address: str) -> None:
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.goto(f"{address}/chapters/foundations/chain-rule.html")
+    page.evaluate(FACES)
+    width = page.locator("section > p").first.evaluate(
+        "p => p.appendChild(make('span', {style: 'display: block; width: 66ch'})).offsetWidth"
+    )
+    assert width == pytest.approx(TEXT, abs=1)
+    page.close()
+
+
+def test_faces_of_text_and_code_are_the_site_s_own_and_light(
+    browser: Browser, address: str, site: Site
+) -> None:
+    page = browser.new_page()
+    page.goto(f"{address}/chapters/foundations/chain-rule.html")
+    assert page.evaluate(FACES) == [
+        "Course Mono normal", "Course Serif italic", "Course Serif normal"
+    ]  # fmt: skip
+    page.close()
+    files = [*site.folder.glob("_static/course-*.woff2")]
+    assert sum(file.stat().st_size for file in files) <= 120_000
+    for file in files:
+        font = TTFont(file)
+        assert {*"x\u0304w\u0302−×·→∂Σ≤≈²₀"} <= {*map(chr, font.getBestCmap())}, file
+        features = font["GPOS"].table.FeatureList.FeatureRecord
+        assert "mark" in {feature.FeatureTag for feature in features}

@@ -55,14 +55,38 @@ def test_the_contents_lead_to_the_checks(page: Page, address: str) -> None:
 def test_a_caption_stands_under_its_figure(browser: Browser, address: str, width: int) -> None:
     page = browser.new_page(viewport={"width": width, "height": 900})
     page.goto(f"{address}/told.html")
-    caption, text = page.locator("article p.caption"), page.locator("section > p").first
+    caption, text = page.locator("section > p.caption"), page.locator("section > p").first
     under, beside = caption.bounding_box(), text.bounding_box()
-    drawn = page.locator("svg.chaingrad").bounding_box()
+    drawn = page.locator("svg.chaingrad").first.bounding_box()
     assert under["x"] == beside["x"]
     assert 0 < under["y"] - drawn["y"] - drawn["height"] < 32
     style = "e => [getComputedStyle(e).fontStyle, parseFloat(getComputedStyle(e).fontSize)]"
-    assert caption.locator("> em").evaluate(style) == ["normal", 14]
+    assert caption.locator("> em").evaluate(style) == ["normal", 15]
     assert caption.locator("em em").evaluate(style)[0] == "italic"
+    captions = page.locator("article p.caption").all_inner_texts()
+    assert [words.partition(" The")[0] for words in captions] == ["Figure 1.1", "Figure 1.2"]
+    page.close()
+
+
+@pytest.mark.parametrize("width", [1200, 1199, 390])
+def test_what_is_for_the_margin_stands_there_where_there_is_room(
+    browser: Browser, address: str, width: int
+) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto(f"{address}/told.html")
+    asides = page.locator(".beside > .in-margin").all()
+    assert [aside.inner_text() for aside in asides] == [
+        "A parent is what went in.",
+        "Figure 1.2 The graph of a cube.",
+    ]
+    blocks = page.locator(".beside > p:not(.caption), .beside .cell_output").all()
+    for block, aside in zip(blocks, asides, strict=True):
+        before, box = block.bounding_box(), aside.bounding_box()
+        beyond = box["x"] - before["x"] - before["width"]
+        below = box["y"] - before["y"] - before["height"]
+        assert beyond >= 16 if width >= 1200 else below >= 0
+        assert box["x"] + box["width"] <= width
+    assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0
     page.close()
 
 
