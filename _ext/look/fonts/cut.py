@@ -12,15 +12,18 @@ programs use. The licence reserves the name Source for fonts that nobody has cha
 import sys
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 from fontTools import subset
 from fontTools.ttLib import TTFont
 from fontTools.varLib.instancer import instantiateVariableFont
 
 HERE = Path(__file__).parent
-TEXT = {"opsz": 14, "wght": (400, 600)}  # points, of the optical sizes from 8 to 60
+TEXT: dict[str, Any] = {"opsz": 14, "wght": (400, 600)}  # points, of the optical sizes from 8 to 60
 SERIF, MONO = "fontpkg_source_serif_4/files", "fontpkg_source_code_pro/files"
-FACES = {  # where each comes from, and what is left of its axes
+FACES: dict[
+    str, tuple[str, dict[str, Any]]
+] = {  # where each comes from, and what is left of its axes
     "course-serif": (f"{SERIF}/SourceSerif4[opsz,wght].ttf", TEXT),
     "course-serif-italic": (f"{SERIF}/SourceSerif4-Italic[opsz,wght].ttf", TEXT | {"wght": 400}),
     "course-mono": (f"{MONO}/SourceCodePro[wght].ttf", {"wght": (400, 600)}),
@@ -43,7 +46,7 @@ def points() -> set[int]:
             for point in range(int(first, 16), int(last or first, 16) + 1)}  # fmt: skip
 
 
-def cut(source: Path, axes: dict[str, object], target: Path) -> None:
+def cut(source: Path, axes: dict[str, Any], target: Path) -> None:
     """Write a part of a font as WOFF2, under the file's name."""
     whole = BytesIO()
     instantiateVariableFont(TTFont(source), axes).save(whole)
