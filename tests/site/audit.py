@@ -29,6 +29,7 @@ MISSING = """async () => {
         (e) => !e.querySelector('.katex'));
     const wrong = [...document.querySelectorAll('.katex-error')];
     const faces = [...document.fonts];
+    const standsIn = (face) => face.family.includes(', as wide');  // if the system has it
     const iconless = [...document.querySelectorAll('body *')].filter((e) =>
         ['::before', '::after'].some((part) => {
             const { content, fontFamily } = getComputedStyle(e, part);
@@ -38,7 +39,8 @@ MISSING = """async () => {
         ...iconless.map((e) => `icon beside ${e.textContent.trim().slice(0, 40)}`),
         ...undrawn.map((e) => `formula ${e.textContent}`),
         ...wrong.map((e) => `formula ${e.textContent}`),
-        ...faces.filter((f) => f.status === 'error').map((f) => `font ${f.family}`),
+        ...faces.filter((f) => f.status === 'error' && !standsIn(f))
+            .map((f) => `font ${f.family}`),
         ...(faces.some((f) => f.status === 'loaded') ? [] : ['every font']),
     ];
 }"""

@@ -21,9 +21,8 @@ from fontTools.varLib.instancer import instantiateVariableFont
 HERE = Path(__file__).parent
 TEXT: dict[str, Any] = {"opsz": 14, "wght": (400, 600)}  # points, of the optical sizes from 8 to 60
 SERIF, MONO = "fontpkg_source_serif_4/files", "fontpkg_source_code_pro/files"
-FACES: dict[
-    str, tuple[str, dict[str, Any]]
-] = {  # where each comes from, and what is left of its axes
+Face = tuple[str, dict[str, Any]]  # where it comes from, and what is left of its axes
+FACES: dict[str, Face] = {
     "course-serif": (f"{SERIF}/SourceSerif4[opsz,wght].ttf", TEXT),
     "course-serif-italic": (f"{SERIF}/SourceSerif4-Italic[opsz,wght].ttf", TEXT | {"wght": 400}),
     "course-mono": (f"{MONO}/SourceCodePro[wght].ttf", {"wght": (400, 600)}),
