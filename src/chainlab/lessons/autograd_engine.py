@@ -27,7 +27,11 @@ def draw_pass(named: Mapping[str, Node]) -> Drawing:
 
 
 def play_pass(root: Node, named: Mapping[str, Node]) -> Player:
-    """Play the backward pass of the reader's engine from a root, one write to a gradient a step."""
+    """Play the backward pass of the reader's engine from a root, one write to a gradient a step.
+
+    Leaves called ``w`` and ``b`` are parameters.
+    """
     for name, node in named.items():
         node.label = name
-    return play(root, local_gradient=lambda node, i: node.local_grads[i])
+    parameters = [node for name, node in named.items() if name in ("w", "b")]
+    return play(root, local_gradient=lambda node, i: node.local_grads[i], parameters=parameters)

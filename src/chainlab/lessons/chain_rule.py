@@ -129,8 +129,8 @@ def draw_neuron() -> Drawing:
     names = {node: name for name, node in nodes.items()}
     boxes, arrows, words = [], [], []
     for node, name in names.items():
-        kind = "constant" if name == "target" else "" if node.parents else "leaf"
-        received = brief(node.grad) if kind != "constant" else ""
+        kind = "" if node.parents else "leaf"
+        received = "" if name == "target" else brief(node.grad)
         boxes.append(Box(name, brief(node.data), received, kind))
         for parent, local in zip(node.parents, node.local_grads, strict=True):
             if names[parent] == "target":

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import chaingrad
+from chaingrad.nn import Parameter
 from chainview import Drawing, Figure, draw_graph, draw_toposort, order
 
 
@@ -16,14 +17,14 @@ def draw(root: Any, named: Mapping[str, Any]) -> Drawing:
     """
     parameters = [node for name, node in named.items() if name in ("w", "b")]
     for node in named.values():
-        node.op = {"<lambda>": "pow"}.get(node.f.__name__, node.f.__name__) if node.f else ""
+        node.op = {"<lambda>": "**2"}.get(node.f.__name__, node.f.__name__) if node.f else ""
     return draw_graph(root, names=named, parameters=parameters)
 
 
 def neuron() -> chaingrad.Node:
     """Build the loss of the neuron with the package's nodes, at the numbers of the page."""
-    names = ("w", "x", "b", "target")
-    w, x, b, target = map(chaingrad.Node, (0.5, 1.5, -0.2, 0.2), names)
+    w, b = Parameter(0.5, "w"), Parameter(-0.2, "b")
+    x, target = chaingrad.Node(1.5, "x"), chaingrad.Node(0.2, "target")
     p = w * x
     z = p + b
     h = z.tanh()

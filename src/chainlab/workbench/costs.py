@@ -8,6 +8,7 @@ from chaingrad.node import Node
 from chainlab.workbench.subject import Subject
 from chainlab.workbench.tables import table
 from chainlab.workbench.views import View
+from chainview.read.terms import written
 
 MOST = 300  # nodes
 
@@ -46,7 +47,7 @@ def costs(subject: Subject) -> View:
     rows = [
         (
             html.escape(row.name),
-            html.escape(row.node.op or row.role),
+            html.escape(written(row.node.op).symbol or row.node.op or row.role),
             html.escape("×".join(map(str, row.node.shape)) or "number"),
             f"{row.flops:,}",
             f"{row.bytes:,}",

@@ -4,10 +4,10 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from chaingrad.rules import facts_of
 from chainview.draw.layout import MEASURED, Digraph, Markup, escape, font, row
 from chainview.draw.palette import LIGHT
 from chainview.read.items import Item
+from chainview.read.terms import word, written
 
 Direction = Literal["LR", "TB", "RL", "BT"]
 Style = Literal["box", "shapes"]
@@ -73,7 +73,7 @@ def drawn_parents(item: Item) -> Sequence[str]:
 def box(item: Item, rows: Sequence[tuple[str, str]]) -> dict[str, str]:
     """Lay a node out: its label and operation, a rule, its value in ink and gradients in blue."""
     fill, line = _colors(item, item.color)
-    note = escape(item.op or item.kind)
+    note = escape(word(item))
     if item.label:
         note = f"<B>{escape(item.label)}</B>  {font(note, LIGHT['muted'], 12)}"
     body = ""
@@ -103,7 +103,7 @@ def _marked_label(item: Item) -> str:
 
 def operand_order(item: Item) -> dict[str, str]:
     """Keep the operands of ``a - b`` or ``a @ b`` in their written order, from the top down."""
-    return {} if item.is_leaf or facts_of(item.op.lower()).commutes else {"ordering": "in"}
+    return {} if item.is_leaf or written(item.op.lower()).commutes else {"ordering": "in"}
 
 
 def draw_shapes(graph: Digraph, items: list[Item], values: bool, gradients: bool) -> None:
@@ -124,7 +124,7 @@ def draw_shapes(graph: Digraph, items: list[Item], values: bool, gradients: bool
 
 
 def _circle(item: Item) -> dict[str, str]:
-    name = facts_of(item.op).symbol or item.op
+    name = written(item.op).symbol or word(item)
     fill, line = _colors(item, "op")
     return {
         "shape": "circle" if len(name) <= 4 else "ellipse",

@@ -55,7 +55,7 @@ def draw_graph(
     >>> y = Leaf(data=9.0, grad=0.0, parents=(x, x), op="mul", label="y")
     >>> drawing = draw_graph(y)
     >>> print(drawing.alt)
-    Computational graph with 1 leaf and 1 operation. Root: y = 9.0 (mul). Leaf: x = 3.0.
+    Computational graph with 1 leaf and 1 operation. Root: y = 9.0 (×). Leaf: x = 3.0.
     >>> drawing.source.count("->")
     2
     """

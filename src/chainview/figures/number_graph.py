@@ -1,9 +1,8 @@
 """A graph, drawn so that its values and gradients can be written anew."""
 
 import xml.etree.ElementTree as ET
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -14,12 +13,13 @@ from chaingrad.node import Node
 from chainview.draw.boxes import Direction
 from chainview.draw.svg import either, scrolling
 from chainview.player.names import NodeNames, amount, is_plain_number
-from chainview.player.picture import Look, draw, edge, fill
+from chainview.player.picture import ROOM, Look, carry, draw, fill
 from chainview.read.items import Item
 from chainview.read.reading import read
+from chainview.read.terms import word
 from chainview.read.words import describe
 
-GAPS: Mapping[Direction, float] = {"LR": 16, "RL": 16, "TB": 18, "BT": 18}  # between two ranks
+GAP = 17  # between two ranks, where nothing is carried
 Shares = Mapping[tuple[str, int], float]  # by the child's id and the operand's position
 
 
@@ -104,22 +104,22 @@ class NumberGraph:
         return f'<div class="cg-graph">{either(wide, self._draw("TB", room, shares or {}))}</div>'
 
     def _draw(self, direction: Direction, room: str, shares: Shares) -> str:
-        exponents = self._exponents()
-        shown = [item for item in self.items if item.id not in exponents.values()]
-        texts = {item.id: self._texts(item) for item in shown}
-        carried = {place: _signed(room, share)[:-1] for place, share in shares.items()}
+        texts = {item.id: self._texts(item) for item in self.items}
+        carried = {
+            place: (_signed(room, share), f"+ {_signed(room, share)}")
+            for place, share in shares.items()
+        }
         root = draw(
-            [self._look(item, texts[item.id], room, bool(shares), exponents) for item in shown],
+            [self._look(item, texts[item.id], room, bool(shares)) for item in self.items],
             direction,
-            GAPS[direction],
+            ROOM if shares else GAP,
             describe("Graph", self.items, True, False),
             carried=carried,
+            at_once=True,
         )
         fill(root, {(id, slot): text for id, of in texts.items() for slot, text in of.items()})
         for (id, position), share in shares.items():
-            carries = edge(root, self.names.item_by_id(id), position).find("text")
-            assert carries is not None
-            carries.text = amount(share).removesuffix(".0")
+            carry(root, self.names.item_by_id(id), position, amount(share))
         return ET.tostring(root, encoding="unicode")
 
     def _texts(self, item: Item) -> dict[str, str]:
@@ -133,14 +133,7 @@ class NumberGraph:
             found["grad"] = f"{_named('grad', data)} {amount(size(grad))}"
         return found
 
-    def _look(
-        self,
-        item: Item,
-        texts: Mapping[str, str],
-        room: str,
-        passes: bool,
-        exponents: Mapping[str, str],
-    ) -> Look:
+    def _look(self, item: Item, texts: Mapping[str, str], room: str, passes: bool) -> Look:
         """Return how a node looks, with room for the numbers that are written anew."""
         widest = dict(texts)
         for slot in ("data", "grad") if "grad" in texts else ():
@@ -148,26 +141,14 @@ class NumberGraph:
                 widest[slot] = f"{texts[slot].partition(' ')[0]} {room}"
             elif slot == "grad":
                 widest[slot] = f"grad {_signed(room, self.grads[item.node])}"
-        note = f"**{self._power(exponents[item.id])}" if item.id in exponents else item.op
-        operands = tuple(x for x in item.parents if x not in exponents.values())
         return Look(
-            replace(item, parents=operands),
+            item,
             "" if item.kind == "constant" and not item.label else self.names.full_name(item),
-            "" if is_plain_number(item) else note or item.kind,
+            "" if is_plain_number(item) else word(item),
             tuple((slot,) for slot in texts),
             tuple(widest.values()),
             item.color,
         )
-
-    def _exponents(self) -> dict[str, str]:
-        """Return the constant exponent of each power: it stands in the power's own box."""
-        uses = Counter(parent for item in self.items for parent in item.parents)
-        alone = {x.id for x in self.items if x.kind == "constant" and uses[x.id] == 1}
-        powers = [item for item in self.items if item.op == "pow"]
-        return {item.id: item.parents[1] for item in powers if item.parents[1] in alone}
-
-    def _power(self, exponent: str) -> str:
-        return amount(size(self.names.item_by_id(exponent).node.data)).removesuffix(".0")
 
 
 def size(value: Any) -> Any:

@@ -1,5 +1,8 @@
+import { Message } from "../player/message.js";
 import { actAsButton } from "../ui.js";
 import { number, startFigures } from "./figure.js";
+
+const TRAVELS = 450; // milliseconds
 
 startFigures("order", ({ data, drawings, boxes, put, toggle, find }) => {
   const nodes = Object.fromEntries(data.map((node) => [node.id, node]));
@@ -9,6 +12,7 @@ startFigures("order", ({ data, drawings, boxes, put, toggle, find }) => {
   const [words] = find("p");
   const start = words.innerHTML;
   const buttons = find("button");
+  const message = new Message();
   let clicks = [];
 
   // What each node holds after the clicks, what it has sent along each edge, and the last share.
@@ -57,7 +61,19 @@ startFigures("order", ({ data, drawings, boxes, put, toggle, find }) => {
     return `<b>${verdict}</b>: ${ends.join(", ")}. ${faults.join("")}${hint}`;
   };
 
+  // The share of the last click travels in the drawing that is seen, and is added.
+  const send = ({ node, turn, local, above, to }, { holds }) => {
+    const drawing = drawings.find(({ svg }) => svg.getBoundingClientRect().width);
+    if (!drawing) return;
+    const [share, known] = [above * local, holds - above * local];
+    const sum = known ? `${number(known)} + ${number(share)}`.replace("+ −", "− ") : "";
+    const write = (text = `grad ${number(holds)}`) => drawing.put(to, "grad", text);
+    const edge = drawing.edge(to, node.id, node.sends[turn].which);
+    message.send(edge, TRAVELS, [`grad ${number(known)}`, sum], write);
+  };
+
   const show = (note) => {
+    message.settle();
     const [now, last] = play();
     const done = senders.every(({ id, sends }) => now[id].clicks >= sends.length);
     for (const { id, text, sends } of data) {
@@ -70,13 +86,15 @@ startFigures("order", ({ data, drawings, boxes, put, toggle, find }) => {
         box.setAttribute("aria-label", `${text} holds ${number(holds)}: pass it on`);
       }
       sends.forEach(({ to, which, local }, turn) => {
-        const shares = sent[turn].map((above) => number(above * local));
+        const [first, ...more] = sent[turn].map((above) => above * local);
+        const rest = more.reduce((sum, share) => sum + share, 0);
         for (const drawing of drawings) {
           const arrow = drawing.edge(to, id, which);
-          arrow.classList.toggle("cg-sent", shares.length);
+          arrow.classList.toggle("cg-sent", sent[turn].length);
           arrow.classList.toggle("cg-on", on && last.turn === turn);
-          // without ".0", for which two shares have no room
-          arrow.querySelector("text").textContent = shares.join(" + ").replace(/\.0\b/g, "");
+          const texts = [first === undefined ? "" : number(first)];
+          texts.push(more.length ? `+ ${number(rest)}`.replace("+ −", "− ") : "");
+          drawing.carry([to, id, which], ...texts);
         }
       });
     }
@@ -95,6 +113,8 @@ startFigures("order", ({ data, drawings, boxes, put, toggle, find }) => {
     if (spent(play()[0][id])) return show(`${html} has passed on all that it holds.`);
     clicks.push(id);
     show();
+    const [now, last] = play();
+    send(last, now[last.to]);
   };
   for (const node of senders) {
     for (const box of boxes(node.id)) {

@@ -87,7 +87,7 @@ def record(nodes: Sequence[Any], inputs: Sequence[Any], caller: str) -> PageProg
     """Write down how the last of the ``nodes`` and the gradients come from the ``inputs``.
 
     Args:
-        nodes: a whole graph, parents before children.
+        nodes: a whole graph, parents before children; constant exponents may be left out.
         inputs: leaves among them; all others are constants. The program takes their entries.
         caller: whom an error names.
 
@@ -108,6 +108,8 @@ def record_values(
     value: dict[Any, Any] = {node: tape.input(_plain(node.data)) for node in inputs}
     for node in nodes:
         if node.parents:
+            for parent in node.parents:
+                value.setdefault(parent, _plain(parent.data))  # a constant that isn't drawn
             with _naming(caller, node):
                 value[node] = _forward(node.rule, [value[parent] for parent in node.parents])
         elif node not in value:

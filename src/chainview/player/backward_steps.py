@@ -18,6 +18,7 @@ from chainview.player.names import (
     is_summary,
     named_entries,
     plain,
+    sum_text,
 )
 from chainview.player.steps import BACKWARD, Step
 from chainview.player.watch import Event, Written, written_by
@@ -118,6 +119,15 @@ class _Arrival:
         return np.allclose(sum, unwrapped(self.message.total), equal_nan=True)
 
     @property
+    def addition(self) -> tuple[str, str]:
+        """What stands in the receiver's box before, and while the share is added to it."""
+        if self.known is None:
+            return "", ""
+        can_show = self.adds and is_number(self.known)
+        adding = sum_text(self.known, self.message.share) if can_show else ""
+        return f"grad {amount(self.known)}", adding
+
+    @property
     def is_onto_old(self) -> bool:
         """Whether what was there was left by an earlier pass."""
         return self.known is not None and self.count == 1
@@ -165,7 +175,7 @@ def _message(it: _Arrival, terms: Sequence[str]) -> Step:
         BACKWARD,
         f"{_equation(it)}{_accumulation(it)}{_message_count(it)}{_too_early(it)}",
         (parent.id, child.id),
-        (parent.id, child.id, child.edge_number(message.position), *carries),
+        (parent.id, child.id, child.edge_number(message.position), *carries, it.addition),
         ((parent.id, "grad", f"grad {amount(message.total)}"),),
         (
             (f"The sum at {it.names.html(parent)}", _sum(terms, it)),

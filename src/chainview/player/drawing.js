@@ -26,6 +26,12 @@ export class Drawing {
   edge(parent, child, which) {
     return this.edges[`${parent} ${child}`][which];
   }
+
+  // Write what an edge carries: above it, and below it.
+  carry(edge, above, below) {
+    const texts = this.edge(...edge).querySelectorAll("text");
+    [above, below].forEach((text, i) => texts[i] && (texts[i].textContent = text));
+  }
 }
 
 // Choose the first drawing that can be shown in a room, at its least scale or more; if none can,

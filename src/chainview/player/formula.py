@@ -9,9 +9,9 @@ import numpy as np
 
 from chaingrad.facts import UNKNOWN
 from chaingrad.messages import Message
-from chaingrad.rules import facts_of
-from chainview.player.names import NodeNames, amount, is_number
+from chainview.player.names import NodeNames, amount
 from chainview.read.items import Item
+from chainview.read.terms import exponent_of, written
 from chainview.read.words import unwrapped
 
 
@@ -21,12 +21,13 @@ def formula(item: Item, names: Sequence[str], scalars: bool = True) -> str:
     more = [
         f"{key} = {_option(x)}" for key, x in options.items() if x is not None and x is not False
     ]
-    written = facts_of(item.op).formula
-    if written and not more and f"{{{len(names)}" not in written:
-        text = written.format(*map(_Operand, names))
+    if exponent := exponent_of(item):
+        names, form = [*names, exponent], written("pow").formula
+    else:
+        form = written(item.op).formula
+    if form and not more and f"{{{len(names)}" not in form:
+        text = form.format(*map(_Operand, names))
         return text.replace("⊙", "×") if scalars else text
-    if item.op.startswith("**") and len(names) == 1:
-        return f"{_base(names[0])}{html.escape(item.op)}"
     return f"{html.escape(item.op)}({', '.join([*names, *more])})"
 
 
@@ -67,13 +68,13 @@ def share(message: Message, names: NodeNames) -> str:
         copied = np.size(unwrapped(message.above)) > np.size(unwrapped(message.share))
         return f"{g}, summed over its copies" if copied else g
     facts = rule.facts if rule else UNKNOWN
-    for written in facts.shares[message.position : message.position + 1]:
-        if written:
-            return _filled_in(written, message, names)
+    for form in facts.shares[message.position : message.position + 1]:
+        if form:
+            return _filled_in(form, message, names)
     return f"{g} · {names.local(child, parent)}"
 
 
-def _filled_in(written: str, message: Message, names: NodeNames) -> str:
+def _filled_in(form: str, message: Message, names: NodeNames) -> str:
     """Write a share as its rule does, with the names of what it is made of."""
     child = names.item(message.child)
     operands = [names.html(parent) for parent in names.parents(child)]
@@ -84,16 +85,16 @@ def _filled_in(written: str, message: Message, names: NodeNames) -> str:
     }  # fmt: skip
     parts = {key: f'<span class="l">{name}</span>' for key, name in local.items()}
     parts["g"] = names.adjoint(child)
-    text = re.sub(r"\{([^{}]+)\}", lambda m: parts[m[1]], written.replace(">", "&gt;"))
+    text = re.sub(r"\{([^{}]+)\}", lambda m: parts[m[1]], form.replace(">", "&gt;"))
     return text.replace("ᵀ</span>ᵀ", "</span>")
 
 
 def _slope_of_power(child: Item, names: NodeNames) -> str:
     """Write the derivative of a power with respect to its base: 2 x of x²."""
-    base, *exponents = names.parents(child)
-    if not (exponents and exponents[0].kind == "constant" and is_number(exponents[0].node.data)):
+    base = names.parents(child)[0]
+    if not child.exponent:
         return names.local(child, base)
-    power = float(unwrapped(exponents[0].node))
+    power = float(unwrapped(child.node.parents[1]))
     above, below = (f"{_Operand(amount(x)):e}" for x in (power, power - 1))
     name = names.html(base)
     return f"{above} {name}" if power == 2 else f"{above} {_base(name)}<sup>{below}</sup>"

@@ -37,9 +37,19 @@ def brief(value: float) -> str:
     >>> brief(-0.2), brief(1.50019), brief(1.0), brief(0.55), brief(19.0036)
     ('−0.2', '1.500', '1', '0.55', '19.00')
     """
-    exact = f"{value:.12g}"
+    exact = f"{value + 0.0:.12g}"
     text = exact if len(exact) < 5 else f"{value:#.4g}".rstrip(".")
     return text.replace("-", "−")
+
+
+def sum_text(known: Any, share: Any) -> str:
+    """Write a number and what is added to it, as it stands in a box.
+
+    >>> sum_text(2.001, 1.5), sum_text(1.0, -2.0)
+    ('2.001 + 1.5', '1.0 − 2.0')
+    """
+    text = amount(share)
+    return f"{amount(known)} − {text[1:]}" if text.startswith("−") else f"{amount(known)} + {text}"
 
 
 def is_number(value: Any) -> bool:

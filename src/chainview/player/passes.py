@@ -14,8 +14,15 @@ from chaingrad.messages import local_gradient as engines_own
 from chaingrad.node import Node
 from chainview.draw.boxes import Direction
 from chainview.player.backward_steps import backward_steps
-from chainview.player.names import NodeNames, amount, data_text, is_plain_number
-from chainview.player.picture import Look, draw, fitting
+from chainview.player.names import (
+    NodeNames,
+    amount,
+    data_text,
+    is_number,
+    is_plain_number,
+    sum_text,
+)
+from chainview.player.picture import NOTHING, ROOM, Carried, Look, draw, fitting
 from chainview.player.player import BEYOND, MOST_NODES, Player
 from chainview.player.steps import BACKWARD, FORWARD, SlotChange, Step, forward_steps, sort_steps
 from chainview.player.watch import (
@@ -27,6 +34,7 @@ from chainview.player.watch import (
 )
 from chainview.read.items import Item
 from chainview.read.reading import check_size, read
+from chainview.read.terms import word
 from chainview.read.watches import is_watched
 from chainview.read.words import describe, listed, one_line, truncate
 
@@ -223,18 +231,27 @@ class _Passes:
         """
         alt = describe("Graph", self.items, True, False)
         whole, folded = (self._looks(fold) for fold in (False, True))
-        first = draw(whole, direction, self._room(direction), alt)
+        carried = self._carried()
+        first = draw(whole, direction, ROOM, alt, carried=carried)
         if len(self.items) > FITTING:
             return [first]
-        return [first, draw(whole, "TB", 20, alt), draw(folded, "TB", 20, alt)]
+        return [
+            first,
+            *(draw(looks, "TB", ROOM, alt, carried=carried) for looks in (whole, folded)),
+        ]
 
-    def _room(self, direction: Direction) -> float:
-        """Return the room between two ranks, for what an edge carries."""
-        if direction in ("TB", "BT"):
-            return 34.0
-        sent = [e for e in self.events if isinstance(e, Message) and e.local is not None]
-        carried = [len(amount(number)) for e in sent for number in (e.above, e.local)]
-        return 28.0 + 7 * max(carried, default=2)
+    def _carried(self) -> dict[tuple[str, int], Carried]:
+        """Return the widest that each edge carries: an adjoint, and a local gradient."""
+        widest: dict[tuple[str, int], Carried] = {}
+        for event in self.events:
+            if isinstance(event, Message) and event.local is not None:
+                place = self.names.item(event.child).id, event.position
+                above, below = widest.get(place, NOTHING)
+                widest[place] = (
+                    max(above, amount(event.above), key=len),
+                    max(below, f"× {amount(event.local)}", key=len),
+                )
+        return widest
 
     def _looks(self, folded: bool) -> list[Look]:
         """Return how the nodes look, with room for everything that the player will write there.
@@ -244,7 +261,10 @@ class _Passes:
         widest: dict[int, str] = {}
         for event in self.events:
             node, value = written_by(event)
-            widest[id(node)] = max(widest.get(id(node), ""), f"grad {amount(value)}", key=len)
+            texts = [widest.get(id(node), ""), f"grad {amount(value)}"]
+            if isinstance(event, Message) and event.known is not None and is_number(event.known):
+                texts.append(sum_text(event.known, event.share))
+            widest[id(node)] = max(texts, key=len)
         return [self._look(item, widest.get(id(item.node), ""), folded) for item in self.items]
 
     def _look(self, item: Item, gradient: str, folded: bool) -> Look:
@@ -254,7 +274,7 @@ class _Passes:
         return Look(
             item,
             "" if item.kind == "constant" and not item.label else self.names.full_name(item),
-            "" if is_plain_number(item) else fitting([one_line(item.op) or item.kind], 80)[0],
+            "" if is_plain_number(item) else fitting([one_line(word(item))], 80)[0],
             tuple(slots),
             (data_text(item), gradient),
             item.color,

@@ -4,17 +4,21 @@ Graphviz gives the nodes their places; what is in a node is drawn here, so that 
 by its slot. Players, figures that move and problems are drawn by this.
 """
 
+import itertools
 import math
 import re
 import unicodedata
 import xml.etree.ElementTree as ET
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from importlib.resources import files
 
 from chainview.draw.boxes import Direction, new_graph, operand_order
+from chainview.draw.layout import layout
 from chainview.draw.sort import DASHED
-from chainview.draw.svg import Drawing
+from chainview.draw.svg import inline
+from chainview.player.rows import BEND, lead_on, origin, rows, stack
+from chainview.player.spots import Box, boxes, spots
 from chainview.read.items import Item
 from chainview.read.words import shortened
 
@@ -24,7 +28,13 @@ _LINE = 15  # from one line of text to the next
 _PAD = 5
 _WIDEST = 120  # of a title
 SHEET = files(__package__) / "picture.css"
+_COLUMN = 780.0  # the width of a page's figure in a window of 1280
+ARROW = 90.0  # the length of an arrow that carries something, from left to right
+ROOM = 44.0  # and from the top down, where it stands beside the arrow
 _PAIR = re.compile(r"-?\d+(?:\.\d+)?,-?\d+(?:\.\d+)?")
+
+Carried = tuple[str, str]  # the widest texts above and below an arrow
+NOTHING: Carried = ("", "")
 
 
 @dataclass(frozen=True)
@@ -88,7 +98,8 @@ def draw(
     gap: float,
     alt: str,
     left_out: Iterable[str] = (),
-    carried: str | Mapping[tuple[str, int], str] = "",
+    carried: Carried | Mapping[tuple[str, int], Carried] = NOTHING,
+    at_once: bool = False,
 ) -> ET.Element:
     """Lay a graph out, and draw it as SVG.
 
@@ -98,18 +109,71 @@ def draw(
         gap: pixels between one rank and the next.
         alt: what the picture shows, in words.
         left_out: the ids of nodes to which dashed arrows lead.
-        carried: the widest text that an arrow carries, or that each does, by its child and the
-            operand's position; none if nothing is said.
+        carried: the widest texts above and below an arrow, or of each, by its child and the
+            operand's position; none if nothing is said. From left to right, arrows that carry
+            something have a length of at least 90 pixels, and what gets too wide by that has
+            several rows.
+        at_once: whether what all arrows carry is seen together.
 
     Returns:
         An ``<svg>``. Its nodes are groups with ``data-node``, the texts in them that change have
         ``data-slot`` and are empty, see `fill`, and its edges are groups with ``data-from`` and
-        ``data-to``.
+        ``data-to``; where something is carried, with two empty texts.
     """
     shorts = fitting([look.title for look in looks])
     looks = [replace(look, short=short) for look, short in zip(looks, shorts, strict=True)]
+    by_id = {look.item.id: look for look in looks}
+    ways = {
+        (look.item.id, i): carried.get((look.item.id, i), NOTHING)
+        if isinstance(carried, Mapping)
+        else carried
+        for look in looks
+        for i in range(len(look.item.parents))
+    }
+    room = max((_width(text, TEXT, bold=True) for way in ways.values() for text in way), default=0)
+    if room and direction in ("LR", "RL"):
+        gap = max(gap, ARROW, room + 30)
+    beside = 0.4 if room and at_once else 0.25 if room else 0.13
+    cut = [[look.item for look in looks]]
+    if room and direction == "LR":
+        widths = {id: look.size[0] for id, look in by_id.items()}
+        cut = rows(cut[0], widths, gap, _COLUMN / LEGIBLE - BEND)
+    dashed = set(left_out)
+    root = stack([
+        _laid_out([by_id[item.id] for item in row], direction, gap, beside, alt, dashed)
+        for row in cut
+    ])  # fmt: skip
+    places = {group.attrib["data-node"]: _box_of(group) for group in _nodes(root)}
+    for row, after in itertools.pairwise(cut):
+        [end] = [x.id for x in after if row[-1].id in x.parents]
+        root[0].insert(0, lead_on(row[-1].id, end, places, [item.id for item in row]))
+    for group in _nodes(root):
+        _draw_node(group, by_id[group.attrib["data-node"]])
+    taken = list(places.values())
+    if not at_once:  # a sort's number is above its node
+        taken += [(right - 24, top - 16, right, top) for _, top, right, _ in places.values()]
+    for place, texts in ways.items():
+        if any(texts):
+            written = _make_room(root, by_id[place[0]].item, place[1], texts, taken)
+            taken += written if at_once else []
+    for element in root.iter():
+        _shorten(element)
+    least = math.ceil(float(root.attrib["width"]) * LEGIBLE)
+    root.set("style", f"max-width:100%;min-width:{least}px;height:auto")
+    return root
+
+
+def _laid_out(
+    looks: Sequence[Look],
+    direction: Direction,
+    gap: float,
+    beside: float,
+    alt: str,
+    dashed: Set[str],
+) -> ET.Element:
+    """Let Graphviz place the nodes of a row, and draw the arrows between them."""
     graph = new_graph(direction)
-    spaces = {"ranksep": f"{gap / 72:.2f}", "nodesep": "0.13"}
+    spaces = {"ranksep": f"{gap / 72:.2f}", "nodesep": f"{beside}"}
     graph.defaults("graph", **spaces, nslimit="1")  # otherwise a node of 200 children takes minutes
     graph.defaults("node", fixedsize="true", label="")
     for look in looks:
@@ -121,24 +185,41 @@ def draw(
             height=f"{height / 72:.3f}",
             **operand_order(item),
         )
+    here = {look.item.id for look in looks}
     for look in looks:
-        style = DASHED if look.item.id in left_out else {}
-        for position, parent in enumerate(look.item.parents):
-            place = look.item.id, position
-            label = carried if isinstance(carried, str) else carried.get(place, "")
-            graph.edge(parent, look.item.id, **style, **({"label": label} if label else {}))
-    root = ET.fromstring(Drawing(graph.source, alt).svg())
+        style = DASHED if look.item.id in dashed else {}
+        for parent in look.item.parents:
+            if parent in here:
+                graph.edge(parent, look.item.id, **style)
+    root = ET.fromstring(inline(layout(graph.source, "svg"), alt, {}))
     root.remove(root[0])  # the player's own style sheet does what this one would
     root[0].remove(root[0][0])  # and the player has paper of its own
-    by_id = {look.item.id: look for look in looks}
-    for group in root.iter("g"):
-        if group.get("data-node"):
-            _draw_node(group, by_id[group.attrib["data-node"]])
-    for element in root.iter():
-        _shorten(element)
-    least = math.ceil(float(root.attrib["width"]) * LEGIBLE)
-    root.set("style", f"max-width:100%;min-width:{least}px;height:auto")
     return root
+
+
+def _nodes(picture: ET.Element) -> list[ET.Element]:
+    return [group for group in picture.iter("g") if group.get("data-node")]
+
+
+def _make_room(
+    picture: ET.Element, child: Item, position: int, texts: Carried, taken: Sequence[Box]
+) -> list[Box]:
+    """Put two empty texts at an arrow, where nothing is taken; return their places."""
+    group = edge(picture, child, position)
+    width, height = float(picture.attrib["width"]), float(picture.attrib["height"])
+    left, top = origin(picture)
+    frame = (-left, -top, width - left, height - top)
+    widths = _width(texts[0], TEXT, bold=True), _width(texts[1], TEXT, bold=True)
+    chosen = spots(group.findall("path")[0].attrib["d"], widths, taken, frame)
+    for name, (x, y) in zip(("above", "below"), chosen, strict=True):
+        ET.SubElement(group, "text", {"class": f"cg-{name}"} | _sizes(x=x, y=y))
+    return boxes(chosen, widths)
+
+
+def carry(picture: ET.Element, child: Item, position: int, *texts: str) -> None:
+    """Write what an arrow carries: above it, and below it."""
+    for place, text in zip(edge(picture, child, position).findall("text"), texts, strict=False):
+        place.text = text
 
 
 def fill(picture: ET.Element, texts: Mapping[tuple[str, str], str]) -> None:

@@ -80,8 +80,11 @@ class Player(Piece):
 
 
 def _mark(root: ET.Element, step: Step) -> None:
-    parent, child, which = step.edge[:3] if step.edge else ("", "", 0)
+    parent, child, which, above, local, _ = step.edge or ("", "", 0, "", "", ())
     edges = [g for g in root.iter("g") if (g.get("data-from"), g.get("data-to")) == (parent, child)]
+    for group in edges[which : which + 1] if above else []:
+        for place, text in zip(group.findall("text"), (above, f"× {local}"), strict=True):
+            place.text = text
     marked = [g for g in root.iter("g") if g.get("data-node") and g.get("data-node") in step.nodes]
     for group in marked + edges[which : which + 1]:
         group.set("class", f"{group.get('class')} cg-on")

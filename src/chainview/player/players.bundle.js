@@ -39,33 +39,38 @@ getAttribute("height");this.least=1;this.nodes={};this.edges={};for(const group 
 "[data-slot]"))slots[text.dataset.slot]=text}for(const group of svg.querySelectorAll("[data-from]")){
 (this.edges[`${group.dataset.from} ${group.dataset.to}`]??=[]).push(group)}}put(node,slot,text){const slots=this.
 nodes[node];if(slot==="state")slots.group.dataset.state=text;else if(slots[slot])slots[slot].textContent=
-text}edge(parent,child,which){return this.edges[`${parent} ${child}`][which]}};var fitting=(drawings,width,height=Infinity)=>{
-const scale=drawing=>Math.min(1,width/drawing.width,height/drawing.height)/(drawing.least??1);const best=[
-...drawings].sort((a,b)=>scale(b)-scale(a))[0];return drawings.find(drawing=>scale(drawing)>=1)??best};var calm=()=>matchMedia("(prefers-reduced-motion: reduce)").matches;var Stage=class{constructor(svgs,label){
-this.place=make("div",{class:"cg-scroll",tabindex:"0",role:"group","aria-label":"Graph. Left and rig\
-ht arrow: one step. Space: play or pause."});this.drawings=svgs.map(svg=>this.read(svg.cloneNode(true),
-label));this.shown=this.drawings[0];this.place.append(this.shown.svg);this.dot=makeShape("circle",{class:"\
-cg-dot",r:"6"});this.carries=makeShape("text",{class:"cg-carries"});this.frame=0;this.room=""}read(svg,label){
-const drawing=new Drawing(svg);drawing.least=parseFloat(svg.style.minWidth)/drawing.width;svg.setAttribute(
-"aria-label",label);svg.style.cssText="";return drawing}put(changes){for(const drawing of this.drawings){
-for(const[node,slot,text]of changes)drawing.put(node,slot,text)}}mark({nodes,edge},beat){const{shown,
-dot,carries}=this;cancelAnimationFrame(this.frame);dot.remove();carries.remove();for(const group2 of shown.
-svg.querySelectorAll(".cg-on"))group2.classList.remove("cg-on");for(const node of nodes)shown.nodes[node].
-group.classList.add("cg-on");if(!edge)return;const[parent,child,which,above,local]=edge;const group=shown.
-edge(parent,child,which);const path=group.querySelector("path");group.classList.add("cg-on");if(above)
-group.parentNode.append(this.written(path,above,local));if(calm())return;group.parentNode.append(dot);
-this.travel(path,Math.min(700,beat*.6))}written(path,above,local){const{x,y}=path.getPointAtLength(path.
-getTotalLength()/2);const below=this.shown===this.drawings[0]?`x="${x}" y="${y+14}"`:"";this.carries.
-innerHTML=`<tspan class="g" x="${x}" y="${y+(below?-6:4)}">${above} </tspan><tspan class="l" ${below}\
->× ${local}</tspan>`;return this.carries}travel(path,duration){const length=path.getTotalLength();const began=performance.
-now();const move=now=>{const part=Math.min(1,Math.max(0,(now-began)/duration));const{x,y}=path.getPointAtLength(
-length*(1-part));this.dot.setAttribute("cx",x);this.dot.setAttribute("cy",y);if(part<1)this.frame=requestAnimationFrame(
-move);else this.dot.remove()};move(began)}reveal({nodes}){const{place,shown}=this;const view=place.getBoundingClientRect();
-const boxes=nodes.map(node=>shown.nodes[node].group.getBoundingClientRect());const off=(low,high,size)=>{
-const from=Math.min(...boxes.map(box=>box[low]))-view[low];const room=view[size]-(Math.max(...boxes.
-map(box=>box[high]))-view[low]-from);return from-Math.max(12,room/2)};place.scrollBy({left:off("left",
-"right","width"),top:off("top","bottom","height"),behavior:calm()?"auto":"smooth"})}fit(most){const style=getComputedStyle(
-this.place);const sum=(...names)=>names.reduce((total,name)=>total+parseFloat(style[name]),0);const padding=sum(
+text}edge(parent,child,which){return this.edges[`${parent} ${child}`][which]}carry(edge,above,below){
+const texts=this.edge(...edge).querySelectorAll("text");[above,below].forEach((text,i)=>texts[i]&&(texts[i].
+textContent=text))}};var fitting=(drawings,width,height=Infinity)=>{const scale=drawing=>Math.min(1,
+width/drawing.width,height/drawing.height)/(drawing.least??1);const best=[...drawings].sort((a,b)=>scale(
+b)-scale(a))[0];return drawings.find(drawing=>scale(drawing)>=1)??best};var calm=()=>matchMedia("(prefers-reduced-motion: reduce)").matches;var ease=part=>part<.5?2*part*part:
+1-2*(1-part)**2;var Message=class{constructor(){this.dot=makeShape("circle",{class:"cg-dot",r:"6"});
+this.end=()=>{}}send(edge,duration,[before,sum],write){this.settle();if(calm())return;const path=edge.
+querySelector("path");const length=path.getTotalLength();const began=performance.now();const hold=sum?
+duration*.9:0;let frame=0;this.end=()=>{cancelAnimationFrame(frame);this.dot.remove();write()};const move=now=>{
+const time=Math.max(0,now-began);if(time>=duration+hold)return this.settle();if(time<duration){const{
+x,y}=path.getPointAtLength(length*(1-ease(time/duration)));this.dot.setAttribute("cx",x);this.dot.setAttribute(
+"cy",y)}else{this.dot.remove();write(sum)}frame=requestAnimationFrame(move)};edge.parentNode.append(
+this.dot);if(before!==void 0)write(before);move(began)}settle(){const{end}=this;this.end=()=>{};end()}};var Stage=class{constructor(svgs,label){this.place=make("div",{class:"cg-scroll",tabindex:"0",role:"\
+group","aria-label":"Graph. Left and right arrow: one step. Space: play or pause."});this.drawings=svgs.
+map(svg=>this.read(svg.cloneNode(true),label));this.shown=this.drawings[0];this.place.append(this.shown.
+svg);this.message=new Message;this.room=""}read(svg,label){const drawing=new Drawing(svg);drawing.least=
+parseFloat(svg.style.minWidth)/drawing.width;svg.setAttribute("aria-label",label);svg.style.cssText=
+"";return drawing}put(changes){this.message.settle();for(const drawing of this.drawings){for(const[node,
+slot,text]of changes)drawing.put(node,slot,text)}}mark({nodes,edge,changes},beat){const{shown,message}=this;
+message.settle();for(const drawing of this.drawings){for(const group2 of drawing.svg.querySelectorAll(
+".cg-on"))group2.classList.remove("cg-on");if(this.marked)drawing.carry(this.marked,"","")}this.marked=
+void 0;for(const node of nodes)shown.nodes[node].group.classList.add("cg-on");if(!edge)return;const[
+parent,child,which,above,local,sum]=edge;const ends=[parent,child,which];const group=shown.edge(...ends);
+group.classList.add("cg-on");if(above)shown.carry(ends,above,`× ${local}`);this.marked=ends;const[,
+,after]=changes.find(([node,slot])=>node===parent&&slot==="grad")??[];const write=(text=after)=>shown.
+put(parent,"grad",text);message.send(group,Math.min(700,beat*.5),sum??[],after?write:()=>{})}reveal({
+nodes}){const{place,shown}=this;const view=place.getBoundingClientRect();const boxes=nodes.map(node=>shown.
+nodes[node].group.getBoundingClientRect());const off=(low,high,size)=>{const from=Math.min(...boxes.
+map(box=>box[low]))-view[low];const room=view[size]-(Math.max(...boxes.map(box=>box[high]))-view[low]-
+from);return from-Math.max(12,room/2)};place.scrollBy({left:off("left","right","width"),top:off("top",
+"bottom","height"),behavior:calm()?"auto":"smooth"})}fit(most){const style=getComputedStyle(this.place);
+const sum=(...names)=>names.reduce((total,name)=>total+parseFloat(style[name]),0);const padding=sum(
 "paddingTop","paddingBottom");const width=this.place.clientWidth-sum("paddingLeft","paddingRight");const height=most-
 padding-12;if(!this.place.clientWidth||this.room===`${width} ${height}`)return false;this.room=`${width}\
  ${height}`;this.shown=fitting(this.drawings,width,height);const{svg,width:wide,height:high,least}=this.

@@ -1,7 +1,6 @@
-import { make, makeShape } from "../ui.js";
+import { make } from "../ui.js";
 import { Drawing, fitting } from "./drawing.js";
-
-const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
+import { Message, calm } from "./message.js";
 
 // The place of a graph, which may be drawn in several ways: the first that fits is shown, and all
 // are kept up to date.
@@ -16,9 +15,7 @@ export class Stage {
     this.drawings = svgs.map((svg) => this.read(svg.cloneNode(true), label));
     this.shown = this.drawings[0];
     this.place.append(this.shown.svg);
-    this.dot = makeShape("circle", { class: "cg-dot", r: "6" });
-    this.carries = makeShape("text", { class: "cg-carries" });
-    this.frame = 0;
+    this.message = new Message();
     this.room = "";
   }
 
@@ -31,53 +28,32 @@ export class Stage {
   }
 
   put(changes) {
+    this.message.settle();
     for (const drawing of this.drawings) {
       for (const [node, slot, text] of changes) drawing.put(node, slot, text);
     }
   }
 
   // Mark the nodes of a step and its edge, with what that carries.
-  mark({ nodes, edge }, beat) {
-    const { shown, dot, carries } = this;
-    cancelAnimationFrame(this.frame);
-    dot.remove();
-    carries.remove();
-    for (const group of shown.svg.querySelectorAll(".cg-on")) group.classList.remove("cg-on");
+  mark({ nodes, edge, changes }, beat) {
+    const { shown, message } = this;
+    message.settle();
+    for (const drawing of this.drawings) {
+      for (const group of drawing.svg.querySelectorAll(".cg-on")) group.classList.remove("cg-on");
+      if (this.marked) drawing.carry(this.marked, "", "");
+    }
+    this.marked = undefined;
     for (const node of nodes) shown.nodes[node].group.classList.add("cg-on");
     if (!edge) return;
-    const [parent, child, which, above, local] = edge;
-    const group = shown.edge(parent, child, which);
-    const path = group.querySelector("path");
+    const [parent, child, which, above, local, sum] = edge;
+    const ends = [parent, child, which];
+    const group = shown.edge(...ends);
     group.classList.add("cg-on");
-    if (above) group.parentNode.append(this.written(path, above, local));
-    if (calm()) return;
-    group.parentNode.append(dot);
-    this.travel(path, Math.min(700, beat * 0.6));
-  }
-
-  // What an edge carries, at its middle: the first drawing has room for two lines.
-  written(path, above, local) {
-    const { x, y } = path.getPointAtLength(path.getTotalLength() / 2);
-    const below = this.shown === this.drawings[0] ? `x="${x}" y="${y + 14}"` : "";
-    this.carries.innerHTML =
-      `<tspan class="g" x="${x}" y="${y + (below ? -6 : 4)}">${above} </tspan>` +
-      `<tspan class="l" ${below}>× ${local}</tspan>`;
-    return this.carries;
-  }
-
-  // The dot runs from the child back to the parent, against the arrow.
-  travel(path, duration) {
-    const length = path.getTotalLength();
-    const began = performance.now();
-    const move = (now) => {
-      const part = Math.min(1, Math.max(0, (now - began) / duration));
-      const { x, y } = path.getPointAtLength(length * (1 - part));
-      this.dot.setAttribute("cx", x);
-      this.dot.setAttribute("cy", y);
-      if (part < 1) this.frame = requestAnimationFrame(move);
-      else this.dot.remove();
-    };
-    move(began);
+    if (above) shown.carry(ends, above, `× ${local}`);
+    this.marked = ends;
+    const [, , after] = changes.find(([node, slot]) => node === parent && slot === "grad") ?? [];
+    const write = (text = after) => shown.put(parent, "grad", text);
+    message.send(group, Math.min(700, beat * 0.5), sum ?? [], after ? write : () => {});
   }
 
   // Keep what happens in sight where the drawing is wider than its place.

@@ -28,12 +28,16 @@ SlotChange = tuple[
 
 @dataclass(frozen=True)
 class Step:
-    """One step; ``edge`` is the parent, the child, which of their edges, and what it carries."""
+    """One step.
+
+    ``edge`` is the parent, the child, which of their edges, what it carries, and what stands in the
+    parent's box before that comes and while it is added.
+    """
 
     phase: str
     words: str
     nodes: tuple[str, ...] = ()
-    edge: tuple[str, str, int, str, str] | None = None
+    edge: tuple[str, str, int, str, str, tuple[str, str]] | None = None
     changes: tuple[SlotChange, ...] = ()
     entries: tuple[EntryTable, ...] = ()
     accumulates: int = 0  # more, the more it tells: 1 at any node, 2 at a leaf, 3 onto a stale one

@@ -32,6 +32,7 @@ class Item:
     is_typed: bool = False  # the value is a shape and a dtype, as all that a jaxpr knows
     node: Any = None
     marks: tuple[str, ...] = ()  # what was found wrong with it
+    exponent: str = ""  # of a power, if it is a constant of its own: no other item stands for it
 
     @property
     def is_leaf(self) -> bool:

@@ -1,5 +1,6 @@
 """A graph read for a drawing: nodes, tensors, jaxprs, watched runs, a dictionary of parents."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +11,7 @@ from chainview.read.jaxpr import Jaxprs, Type, is_jaxpr
 from chainview.read.nodes import Nodes
 from chainview.read.tensors import Tensors, is_tensor
 from chainview.read.watches import WatchedRuns
-from chainview.read.words import is_zero, show
+from chainview.read.words import digits, is_zero, number, show
 
 
 def read(
@@ -64,6 +65,8 @@ def _items(
     facts: Mapping[_Met, NodeFacts], starts: Set[_Met], labels: Mapping[int, str]
 ) -> list[Item]:
     ids = {met: f"n{i}" for i, met in enumerate(facts)}
+    exponents = _exponents(facts)
+    absorbed = {met.parents[1] for met in exponents}
     told_apart = any(fact.kind == "parameter" for fact in facts.values())
     return [
         Item(
@@ -71,7 +74,7 @@ def _items(
             label=labels.get(id(met.thing), fact.label),
             op=fact.op,
             kind="input" if fact.kind == "leaf" and told_apart else fact.kind,
-            parents=tuple(ids[parent] for parent in met.parents),
+            parents=tuple(ids[x] for x in met.parents[: 1 if met in exponents else None]),
             value=show(fact.data),
             gradient=show(fact.grad),
             reached=not is_zero(fact.grad),
@@ -79,9 +82,24 @@ def _items(
             is_typed=isinstance(fact.data, Type),
             node=met.thing,
             marks=fact.marks,
+            exponent=exponents.get(met, ""),
         )
         for met, fact in facts.items()
+        if met not in absorbed
     ]
+
+
+def _exponents(facts: Mapping[_Met, NodeFacts]) -> dict[_Met, str]:
+    """Return the powers whose exponent is a constant that nothing else uses, and the exponents."""
+    uses = Counter(parent for met in facts for parent in met.parents)
+    powers = [met for met, fact in facts.items() if fact.op == "pow" and len(met.parents) == 2]
+    found = {}
+    for met in powers:
+        exponent = met.parents[1]
+        fact, value = facts[exponent], number(facts[exponent].data)
+        if fact.kind == "constant" and not fact.label and uses[exponent] == 1 and value is not None:
+            found[met] = digits(value).removesuffix(".0")
+    return found
 
 
 def check_size(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from chainview.read.items import Item
+from chainview.read.terms import word
 
 FEW = 6  # an array of up to this many entries shows them
 LONGEST = 600  # characters of alt text
@@ -53,15 +54,17 @@ def _entries(value: Any) -> str:
 def digits(value: Any) -> str:
     """Write a number with four significant digits, and a whole one as Python does.
 
-    >>> digits(2.0), digits(1.99999)
-    ('2.0', '2.000')
+    A zero has no sign: which one it gets depends on the order of multiplication.
+
+    >>> digits(2.0), digits(1.99999), digits(-0.2), digits(-0.0)
+    ('2.0', '2.000', '−0.2', '0.0')
     """
     if isinstance(value, bool) or not isinstance(value, int | float):
         return "" if value is None else str(value)
-    text = f"{value:.4g}"
-    if not text.lstrip("-").isdigit():
-        return text
-    return text + ".0" if value == int(value) else f"{value:#.4g}".rstrip(".")
+    text = f"{value + 0.0:.4g}"
+    if text.lstrip("-").isdigit():
+        text = text + ".0" if value == int(value) else f"{value:#.4g}".rstrip(".")
+    return text.replace("-", "−")
 
 
 def size_text(count: int) -> str:
@@ -91,8 +94,8 @@ def is_zero(value: Any) -> bool:
 
 
 def title(item: Item) -> str:
-    """Sum a node up in a tooltip: ``c, mul: data 6.0, grad 2.0``."""
-    who = ", ".join(filter(None, [item.label, item.op or item.kind]))
+    """Sum a node up in a tooltip: ``c, ×: data 6.0, grad 2.0``."""
+    who = ", ".join(filter(None, [item.label, word(item)]))
     facts = [*item.marks, *([f"{item.value_kind} {item.value}"] if item.value else [])]
     facts += [f"grad {item.gradient}"] if item.gradient and item.reached else []
     return one_line(f"{who}: {', '.join(facts)}" if facts else who)
@@ -121,13 +124,13 @@ def _describe_item(item: Item, value: bool, gradient: bool) -> str:
     if value and item.value:
         shaped = "type" if item.is_typed else "shape" if item.value.startswith("(") else ""
         text += (f" of {shaped} " if shaped else " = ") + item.value
-    notes = [item.op] if item.op else []
+    notes = [word(item)] if item.op else []
     notes += [f"gradient {item.gradient}"] if gradient and item.gradient else []
     return f"{text} ({', '.join(notes)})" if notes else text
 
 
 def _marked(item: Item) -> str:
-    who = " ".join(filter(None, [item.label, item.op])) or item.name
+    who = " ".join(filter(None, [item.label, item.op and word(item)])) or item.name
     return f"{who} ({', '.join(item.marks)})"
 
 

@@ -192,7 +192,7 @@ def test_a_power_of_the_readers_engine_is_told_as_one():
     x = engine.Node(-3.0)
     x.label = "x"
     told = " ".join(step.words for step in play(x**2).steps)
-    assert "x**2 = (−3.0)**2 = 9.0" in re.sub(r"<[^>]+>", "", told)
+    assert "x^2 = (−3.0)^2 = 9.0" in plain(told)
 
 
 def test_matrix_products_are_told_as_formulas():
@@ -451,7 +451,7 @@ def test_an_edge_carries_what_is_multiplied_where_that_is_known():
 
     def carried(**how):
         back = [step for step in play(y, **how).steps if step.phase == BACKWARD]
-        return [step.edge[3:] for step in back if step.edge]
+        return [step.edge[3:5] for step in back if step.edge]
 
     known = [("1.0", "3.0"), ("1.0", "9.0"), ("3.0", "3.0"), ("3.0", "3.0")]
     assert carried(local_gradient=local) == known

@@ -70,7 +70,9 @@ class Recording:
             root = graph.form.run(leaves)
             nodes = {graph.root.id: root}
             for item in reversed(graph.items):
-                nodes |= dict(zip(item.parents, nodes[item.id].parents, strict=True))
+                count = len(item.parents)  # without a constant exponent
+                operands = nodes[item.id].parents[:count]
+                nodes |= dict(zip(item.parents, operands, strict=True))
             self._value = {id: float(node.data) for id, node in nodes.items()}
             self._local = {child.id: _locals(nodes[child.id]) for child in graph.moving}
 

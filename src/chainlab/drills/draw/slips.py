@@ -47,7 +47,7 @@ def _of_formula(rec: Recording, edge: Edge) -> Iterator[Mistake[float]]:
         x = rec.names.html(edge.parent)
         yield Mistake("denominator", -left / others[0], f"{x} is squared below the line", edge.ends)
     if edge.child.op == "pow" and edge.position == 0:
-        [n] = others
+        n = others[0] if others else float(edge.child.node.parents[1].data)  # if no box of its own
         says = f"the exponent falls by 1, to {exact(n - 1)}"
         yield Mistake("exponent", n * left**n, says, edge.ends)
         says = f"the exponent {exact(n)} comes down as a factor"

@@ -75,6 +75,7 @@ def steps(rec: Recording) -> Iterator[Step]:
     sums: dict[str, float] = {}
     for edge in rec.graph.edges:
         share, to = rec.right[edge], edge.parent
+        known = exact(sums[to.id]) if to.id in sums else ""
         sums[to.id] = sums.get(to.id, 0.0) + share
         numbers = [exact(x) for x in (rec.adjoint(edge.child), rec.local(edge), share, sums[to.id])]
         sent = f'<span class="g">{numbers[0]}</span> × <span class="l">{numbers[1]}</span>'
@@ -82,7 +83,8 @@ def steps(rec: Recording) -> Iterator[Step]:
             f"{names.adjoint(to)} += {names.adjoint(edge.child)} · "
             f"{names.local(edge.child, to)} = {sent} = {numbers[2]}, now <b>{numbers[3]}</b>"
         )
-        carries = (*edge.ends, numbers[0], numbers[1])
+        addition = (f"grad {known}", f"{known} + {numbers[2]}".replace("+ −", "− "))
+        carries = (*edge.ends, numbers[0], numbers[1], addition if known else ("", ""))
         change = (to.id, "grad", f"grad {numbers[3]}")
         yield "Backward", words, (to.id, edge.child.id), carries, (change,)
 

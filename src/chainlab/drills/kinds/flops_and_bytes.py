@@ -24,6 +24,7 @@ from chainview.player.names import NodeNames, is_plain_number
 from chainview.player.picture import Look
 from chainview.read.items import Item
 from chainview.read.reading import read
+from chainview.read.terms import word
 
 # Lines; the sizes of the leaves; which of these need no gradient.
 LAYER = "X n d, W d h, V h q"
@@ -85,7 +86,8 @@ class Network:
                 parents(item), item.node.rule.price.reads or (), strict=False
             )
             if operand.node.requires_grad
-            and value in [item if i == RESULT else parents(item)[i] for i in places]
+            and value
+            in [x for i in places for x in ([item] if i == RESULT else parents(item)[i : i + 1])]
         ]
         return " and ".join(dict.fromkeys(adjoints))
 
@@ -376,7 +378,8 @@ class Costs(BoxKind):
             title = f"{item.node.data:g}" if is_plain_number(item) else of.names.full_name(item)
             is_spared = not item.node.requires_grad and item.node.ndim > 0
             color = "node" if item.parents else "leaf" if item.node.requires_grad else "constant"
-            note = {"matmul": "product", "transpose": ""}.get(item.op, item.op)
+            note = {"matmul": "product", "transpose": ""}.get(item.op, word(item))
+            note = note if item.parents else ""
             note = "no gradient" if is_spared else note
             widest = f"{RATIO} 00" if "ratio" in asked else "(00, 00) float00"
             looks.append(Look(item, title, note, slots, (widest,), color))

@@ -17,6 +17,7 @@ from chainview.read.items import Item
 from chainview.read.words import listed
 
 ROOM = ("data −000", "data −0/00")  # the widest that is written into a node
+CARRIED = ("−0/00", "× −0/00")  # and above and below an arrow
 
 
 def set_up(text: str, level: int, choose: fit.Choose) -> Recording:
@@ -37,6 +38,8 @@ def data_of(rec: Recording) -> list[Written]:
 
 class GraphKind(BoxKind):
     """A kind that asks for numbers of a graph, in which all values stand."""
+
+    carried = CARRIED
 
     def set_up(self, text: str, level: int, choose: fit.Choose) -> Recording:
         return set_up(text, level, choose)

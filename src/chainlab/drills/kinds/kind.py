@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from chainlab.drills.draw.series import Series
-from chainview.player.picture import Look
+from chainview.player.picture import NOTHING, Look
 
 Written = tuple[str, str, str]  # a node, a slot in it, and the text that stands there
 Step = tuple[str, str, Sequence[str], Any, Sequence[Written]]  # phase, words, nodes, edge, changes
@@ -58,13 +58,13 @@ class Kind(ABC):
         name: what its problems are called in addresses.
         title: what it is called.
         sheet: how it is answered: "boxes", "messages", "order", "tiles", "keep" or "typed".
-        carried: the widest text that an edge of the drawing carries.
+        carried: the widest texts above and below an edge of the drawing.
     """
 
     name: str
     title: str
     sheet = "boxes"
-    carried = ""
+    carried = NOTHING
 
     @abstractmethod
     def asks(self, level: int) -> str:

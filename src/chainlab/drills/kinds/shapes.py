@@ -28,6 +28,7 @@ from chainview.player.names import NodeNames, is_plain_number
 from chainview.player.picture import Look
 from chainview.read.items import Item
 from chainview.read.reading import read as items_of
+from chainview.read.terms import word
 
 SIZES = (2, 3, 4)
 NUMBERS = (-3, -2, -1, 1, 2, 3)
@@ -301,7 +302,7 @@ def _look(names: NodeNames, item: Item) -> Look:
         if item.label or item.op == "transpose" or is_plain_number(item)
         else ""
     )
-    note = "" if item.op == "transpose" else item.op.replace("relu", "φ")
+    note = "" if item.op in ("", "transpose") else word(item).replace("relu", "φ")
     return look(item, title, note, (("data",),) * (not is_plain_number(item)), "(0, 0)")
 
 

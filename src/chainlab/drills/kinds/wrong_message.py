@@ -33,7 +33,7 @@ class Pass:
 
 class Messages(Kind):
     name, title, sheet = "messages", "Which message is wrong", "messages"
-    carried = graph_kind.ROOM[0].removeprefix("data ")
+    carried = graph_kind.CARRIED
 
     def asks(self, level: int) -> str:
         return (

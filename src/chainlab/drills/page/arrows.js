@@ -30,10 +30,12 @@ export class Arrows extends Sheet {
 
   over() {
     const pills = this.edges.map(({ ends }, i) => {
-      const text = this.shown.edge(...ends).querySelector("text");
+      const texts = [...this.shown.edge(...ends).querySelectorAll("text")];
       const width = Math.max(28, 12 + 9 * this.buttons[i].textContent.length);
-      const [x, y] = ["x", "y"].map((name) => +text.getAttribute(name));
-      return { x: x - width / 2, y: y - 17, width, height: HIGH };
+      const [x, y] = ["x", "y"].map(
+        (name) => texts.reduce((sum, text) => sum + +text.getAttribute(name), 0) / texts.length,
+      );
+      return { x: x - width / 2, y: y - 4 - HIGH / 2, width, height: HIGH };
     });
     return apart(pills).map(({ x, y, width }, i) => [this.buttons[i], x, y, width]);
   }

@@ -14,14 +14,11 @@ const rename = (picture, names) => {
   }
 };
 
-// The drawings of a problem. What stands at their edges only kept room for what is written there.
+// The drawings of a problem.
 export const drawn = ({ names }, pictures) => {
   const parsed = new DOMParser().parseFromString(pictures.join(""), "text/html");
   const svgs = [...parsed.querySelectorAll("svg")];
-  for (const svg of svgs) {
-    rename(svg, names);
-    for (const text of svg.querySelectorAll("[data-from] text")) text.textContent = "";
-  }
+  for (const svg of svgs) rename(svg, names);
   return svgs;
 };
 
