@@ -193,12 +193,12 @@ def test_the_workbench_draws_and_answers(course: Reader, site: Site) -> None:
     course.reads(".bench-wrong li:last-child", "Write Node(2.0)")
     course.one(".cm-line:nth-child(2) .cm-lintRange-error")
     course.write(".cm-content", "import js\nx = Node(3.0, js.origin)\nx * x")
-    drawn(course, "null, leaf: data 3.0, grad 6.0")  # that of Python is named, too
+    drawn(course, "null, input: data 3.0, grad 6.0")  # that of Python is named, too
 
 
 def test_an_embedded_starting_point_is_drawn(course: Reader) -> None:
     course.open("_static/embed.html#s=a-skip-connection")
-    drawn(course, "x, leaf: data 0.5, grad ")
+    drawn(course, "x, input: data 0.5, grad ")
 
 
 # --- figures that move --------------------------------------------------------------------------
