@@ -39,6 +39,7 @@ from chainview.read.watches import is_watched
 from chainview.read.words import describe, listed, one_line, truncate
 
 FITTING = 60  # nodes that some screen may show at once
+IN_A_ROW = 20  # nodes that some screen may show in one row
 
 
 def play(
@@ -227,7 +228,8 @@ class _Passes:
     def pictures(self, direction: Direction) -> list[ET.Element]:
         """Draw the graph in its own direction, then from the top down, then that folded.
 
-        A graph that fits no screen has the first alone, because laying it out takes seconds.
+        The last is for a low and wide window: in one row what has several rows elsewhere. A graph
+        that fits no screen has the first alone, because laying it out takes seconds.
         """
         alt = describe("Graph", self.items, True, False)
         whole, folded = (self._looks(fold) for fold in (False, True))
@@ -235,10 +237,11 @@ class _Passes:
         first = draw(whole, direction, ROOM, alt, carried=carried)
         if len(self.items) > FITTING:
             return [first]
-        return [
-            first,
-            *(draw(looks, "TB", ROOM, alt, carried=carried) for looks in (whole, folded)),
-        ]
+        down = [draw(looks, "TB", ROOM, alt, carried=carried) for looks in (whole, folded)]
+        if len(self.items) > IN_A_ROW:
+            return [first, *down]
+        row = draw(whole, direction, ROOM, alt, carried=carried, is_cut=False)
+        return [first, *down, *([row] if row.get("width") != first.get("width") else [])]
 
     def _carried(self) -> dict[tuple[str, int], Carried]:
         """Return the widest that each edge carries: an adjoint, and a local gradient."""

@@ -100,6 +100,7 @@ def draw(
     left_out: Iterable[str] = (),
     carried: Carried | Mapping[tuple[str, int], Carried] = NOTHING,
     at_once: bool = False,
+    is_cut: bool = True,
 ) -> ET.Element:
     """Lay a graph out, and draw it as SVG.
 
@@ -114,6 +115,7 @@ def draw(
             something have a length of at least 90 pixels, and what gets too wide by that has
             several rows.
         at_once: whether what all arrows carry is seen together.
+        is_cut: whether it may have several rows.
 
     Returns:
         An ``<svg>``. Its nodes are groups with ``data-node``, the texts in them that change have
@@ -135,7 +137,7 @@ def draw(
         gap = max(gap, ARROW, room + 30)
     beside = 0.4 if room and at_once else 0.25 if room else 0.13
     cut = [[look.item for look in looks]]
-    if room and direction == "LR":
+    if room and direction == "LR" and is_cut:
         widths = {id: look.size[0] for id, look in by_id.items()}
         cut = rows(cut[0], widths, gap, _COLUMN / LEGIBLE - BEND)
     dashed = set(left_out)
