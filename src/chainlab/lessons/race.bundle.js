@@ -5,7 +5,9 @@ getAttribute("height");this.least=1;this.nodes={};this.edges={};for(const group 
 "[data-slot]"))slots[text.dataset.slot]=text}for(const group of svg.querySelectorAll("[data-from]")){
 (this.edges[`${group.dataset.from} ${group.dataset.to}`]??=[]).push(group)}}put(node,slot,text){const slots=this.
 nodes[node];if(slot==="state")slots.group.dataset.state=text;else if(slots[slot])slots[slot].textContent=
-text}edge(parent,child,which){return this.edges[`${parent} ${child}`][which]}};var dataOf=root=>JSON.parse(root.querySelector("script[type='application/json']").textContent);var startAll=(selector,start)=>{
+text}edge(parent,child,which){return this.edges[`${parent} ${child}`][which]}carry(edge,above,below){
+const texts=this.edge(...edge).querySelectorAll("text");[above,below].forEach((text,i)=>texts[i]&&(texts[i].
+textContent=text))}};var dataOf=root=>JSON.parse(root.querySelector("script[type='application/json']").textContent);var startAll=(selector,start)=>{
 for(const root of document.querySelectorAll(`${selector}:not([data-ready])`)){root.dataset.ready="";
 start(root,dataOf(root))}};var keepKeys=element=>element.addEventListener("keydown",event=>{if(!event.
 ctrlKey&&!event.metaKey)event.stopPropagation()});var LONGEST=30;var SENDS=5;var written=x=>x.toLocaleString("en");var swept=part=>(i,count)=>i<Math.round(
