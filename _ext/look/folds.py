@@ -148,6 +148,9 @@ def depart_box(self: HTML5Translator, node: nodes.Element | None = None) -> None
 def visit_title(self: HTML5Translator, node: fold_title) -> None:
     """Write the words that unfold the box; a link in them follows on a line of its own."""
     words = self.encode(node.astext())
+    if isinstance(node.parent, solution_node):
+        whose = words.removeprefix("Solution")
+        words = f'Answer<span class="visually-hidden">{whose}</span>'
     self.body.append(f'<summary class="admonition-title">{words}{MARK}</summary>\n')
     for link in node.findall(nodes.reference):
         self.body.append('<p class="fold-origin">↑ ')

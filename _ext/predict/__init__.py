@@ -1,4 +1,4 @@
-"""Predict, then look: a question that stands before the cell that shows the result.
+"""Predict first: a question that stands before the cell that shows the result.
 
 ````md
 ```{predict} graph-wrong-order
@@ -298,8 +298,7 @@ def answer(said: Iterable[nodes.Node], known: list[nodes.definition_list_item]) 
 
 def visit_predict(self: HTML5Translator, node: predict) -> None:
     data: dict[str, Any] = {f"data-{key}": str(value) for key, value in node["data"].items()}
-    self.body.append(self.starttag(node, "div", CLASS="admonition predict", **data))
-    self.body.append('<p class="admonition-title">Predict, then look</p>\n')
+    self.body.append(self.starttag(node, "div", CLASS="predict", **data))
 
 
 def depart_predict(self: HTML5Translator, node: predict) -> None:

@@ -30,6 +30,7 @@ function spoken(text) {
       this.within = Number(box.dataset.within);
       this.list = box.querySelector(":scope > .predict-choices");
       this.answer = box.querySelector(":scope > details");
+      this.computed = this.answer.querySelector(":scope > p > strong");
       this.known = [...this.answer.querySelectorAll("dt")].map((term) => ({
         text: term.textContent.trim(),
         says: term.nextElementSibling,
@@ -50,8 +51,8 @@ function spoken(text) {
     build() {
       this.says = make("div", { className: "predict-says", role: "status" });
       this.again = makeButton("Ask me again", () => this.forget(), { hidden: true });
-      const look = make("button", { type: "submit" }, "Look");
-      this.form = make("form", { noValidate: true }, this.field(), look, this.again, this.says);
+      const check = make("button", { type: "submit" }, "Check");
+      this.form = make("form", { noValidate: true }, this.field(), check, this.again, this.says);
       this.form.ariaLabel = `Your prediction: ${this.asked}`;
       this.form.addEventListener("submit", (event) => {
         event.preventDefault();
@@ -129,8 +130,9 @@ function spoken(text) {
         (this.input ?? this.radios[0]).focus();
         return;
       }
-      const right = this.show(value);
+      const { right } = this.judge(value);
       const lasts = this.keep(value, right);
+      this.show(value);
       const unkept = `Not kept by this browser: ${kept.trouble()}.`;
       if (!lasts) this.says.append(" ", make("small", {}, unkept));
     }
@@ -147,15 +149,35 @@ function spoken(text) {
       return kept.put(page, "guesses", this.name, { asked, value, right, misses: missed, settled });
     }
 
-    /** Show what there is to say of a guess; whether it is right. */
+    /** Show what there is to say of a guess. */
     show(value) {
       const { right, says } = this.judge(value);
-      const verdict = make("strong", {}, right ? "✓ Right." : "✗ Not this.");
-      const reason = says instanceof Element ? [...says.cloneNode(true).childNodes] : [says];
-      this.says.replaceChildren(verdict, " ", ...reason);
-      this.box.classList.toggle("predict-right", right);
+      const settled = right || kept.read(page).guesses[this.name].settled;
+      const mark = make("b", { className: "predict-mark" }, right ? "✓" : "✗");
+      const hint = settled ? "" : says;
+      const reason = says instanceof Element ? [...says.cloneNode(true).childNodes] : [hint];
+      this.says.replaceChildren(mark, " ", ...this.compared(value, right, settled), ...reason);
+      this.paint(value, right, settled);
       this.again.hidden = false;
-      return right;
+    }
+
+    /** A guess beside what the page computed, once the question has not to keep that for itself. */
+    compared(value, right, settled) {
+      if (this.radios && right) return []; // the choice itself says it
+      const said = this.radios ? "Not this" : `You said ${value}`;
+      if (!settled) return [`${said}. `];
+      const computed = [...this.computed.cloneNode(true).childNodes];
+      const isSame = value === this.computed.textContent;
+      return [isSame ? "It is " : `${said}; it is `, ...computed, ". "];
+    }
+
+    /** Tell right from wrong by colour, of the box and of each choice; nothing for no guess. */
+    paint(value, right, settled) {
+      this.box.classList.toggle("predict-right", Boolean(right));
+      this.radios?.forEach(({ parentElement: choice }, i) => {
+        choice.classList.toggle("predict-hit", Boolean(settled) && i === this.right);
+        choice.classList.toggle("predict-miss", !right && this.known[i].text === value);
+      });
     }
 
     restore() {
@@ -173,7 +195,7 @@ function spoken(text) {
       kept.put(page, "guesses", this.name, undefined);
       this.form.reset();
       this.says.replaceChildren();
-      this.box.classList.remove("predict-right");
+      this.paint();
       this.answer.hidden = true;
       this.answer.open = false;
       this.again.hidden = true;

@@ -16,7 +16,10 @@ from bs4 import BeautifulSoup, Tag
 from common.numbers import as_number
 from predict import shows
 
-UNSEEN = "[class*='answers-'], details, table, .admonition, .katex-html, .katex-mathml mrow, script"
+UNSEEN = (
+    "[class*='answers-'], details, table, .admonition, .predict, .katex-html, .katex-mathml mrow, "
+    "script"
+)
 COUNTS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 ROUND = {1e3: "thousand", 1e6: "million", 1e9: "billion"}
 TELLING = 3  # digits with which a number is hardly there by chance

@@ -233,7 +233,7 @@ def test_the_page_of_progress_says_what_is_right_and_what_is_next(returned: Page
     returned.locator(".progress-sum a").click()
     question = returned.locator("#predict-doubled")
     question.get_by_label("5").check()
-    question.get_by_role("button", name="Look").click()
+    question.get_by_role("button", name="Check").click()
     returned.go_back()
     expect(tried.first).to_have_text("Predict: What is twice 3? … begun")
 

@@ -75,7 +75,7 @@ def test_what_is_not_kept_says_so(opened: Open, why: str) -> None:
     page = opened(LESSON)
     box = page.locator("#predict-share-of-product")
     box.get_by_label("6").check()
-    box.get_by_role("button", name="Look").click()
+    box.get_by_role("button", name="Check").click()
     expect(box.locator(".predict-says")).to_contain_text(why)
     expect(page.locator(".work")).to_contain_text(why)
     page = opened("chapters/practice/drills")

@@ -81,7 +81,7 @@ def predict(box: Locator) -> None:
         box.get_by_role("radio").nth(int(right)).check()
     else:
         box.get_by_role("textbox").fill(right)
-    box.get_by_role("button", name="Look").click()
+    box.get_by_role("button", name="Check").click()
 
 
 def test_a_prediction_lifts_the_veil_and_asking_again_lowers_it(opened: Open) -> None:
@@ -111,7 +111,7 @@ def test_the_first_miss_gets_a_hint_and_the_second_the_answer(opened: Open, by_k
             page.keyboard.press("Enter")
         else:
             choices.nth(wrong).check()
-            box.get_by_role("button", name="Look").click()
+            box.get_by_role("button", name="Check").click()
         expect(box.get_by_role("status")).to_contain_text("Not this.")
 
     def answer_is_seen(seen: bool = True) -> None:
