@@ -22,12 +22,7 @@
     }
 
     get isSettled() {
-      if (kept.read(EVERYWHERE).veil?.off) return true;
-      const { guesses = {}, skipped = {} } = kept.read(page);
-      return this.boxes.every(({ dataset: { name, asked } }) => {
-        const { right, settled, asked: before } = guesses[name] ?? {};
-        return (before === asked && (right || settled)) || skipped[name] === asked;
-      });
+      return this.boxes.every(({ dataset }) => kept.isSettled(dataset));
     }
 
     look() {

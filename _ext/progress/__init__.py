@@ -147,6 +147,6 @@ def setup(app: Sphinx) -> dict[str, bool]:
     on_page(app, name_lessons)
     on_page(app, add_script)
     serve(app, PARTS / "kept.js", priority=400)  # before those that ask it
-    serve(app, PARTS / "work.js", PARTS / "progress.css")
+    serve(app, PARTS / "work.js", PARTS / "marks.js", PARTS / "progress.css")
     copy(app, PARTS / "done.js", PARTS / "way.js")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -2,16 +2,14 @@
 (() => {
   const lists = [...document.querySelectorAll("ul.to-try")];
   if (!lists.length) return;
-  const root = new URL(document.documentElement.dataset.content_root ?? "./", location.href);
   const COURSE = "backpropagation-course";
 
   // --- what is done -------------------------------------------------------------------------------
 
   /** What is kept of what a link leads to, in words, and whether it is done. */
   function state(link) {
-    const { pathname, hash } = new URL(link.href);
-    const page = pathname.slice(root.pathname.length).replace(/\.html$/, "");
-    const { code = {}, guesses = {}, drills = {} } = kept.read(decodeURIComponent(page));
+    const { hash } = link;
+    const { code = {}, guesses = {}, drills = {} } = kept.read(kept.pageOf(link));
     const [, kind, level] = /^#([a-z]+)-(\d)-\d+$/.exec(hash) ?? [];
     if (kind && drills[kind]) {
       const { passed, seeds, level: now, row } = drills[kind];

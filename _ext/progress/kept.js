@@ -1,6 +1,9 @@
 // What a reader wrote on the pages, kept in this browser, page by page. It is sent nowhere.
 window.kept = (() => {
   const PREFIX = "backpropagation-course/";
+  const EVERYWHERE = "reading"; // what is kept for all pages
+  const here = /** @type {HTMLMetaElement} */ (document.querySelector("meta[name='course-page']"))
+    ?.content;
   const inMemory = new Map(); // of pages for which the browser keeps nothing
   let trouble = "";
 
@@ -57,9 +60,14 @@ window.kept = (() => {
       } catch {} // it allows no storage
     },
     /** The name that this page's work is kept under. */
-    page: /** @type {HTMLMetaElement} */ (document.querySelector("meta[name='course-page']"))
-      ?.content,
+    page: here,
     codeOf,
+    /** The name of the page that a link leads to. */
+    pageOf(link) {
+      const root = new URL(document.documentElement.dataset.content_root ?? "./", location.href);
+      const { pathname } = new URL(link.getAttribute("href"), location.href);
+      return decodeURIComponent(pathname.slice(root.pathname.length).replace(/\.html$/, ""));
+    },
     /** The code of the page's cells, as the book has it. */
     sourcesHere: () =>
       [...document.querySelectorAll("div.cell:has(.cell_input)")].map(
@@ -77,6 +85,13 @@ window.kept = (() => {
     },
     /** {kind: {key: what is kept}} of a page, or of "reading", on all; kinds are code, guesses, … */
     read,
+    /** Whether a question of this page is answered, has been missed twice, or is skipped. */
+    isSettled({ name, asked }) {
+      if (read(EVERYWHERE).veil?.off) return true;
+      const { guesses = {}, skipped = {} } = read(here);
+      const { right, settled, asked: before } = guesses[name] ?? {};
+      return (before === asked && (right || settled)) || skipped[name] === asked;
+    },
     /** Keep something under a key, or nothing: false if that lasts no longer than the page. */
     put(page, kind, key, value) {
       const record = read(page);
