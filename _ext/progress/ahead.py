@@ -89,7 +89,9 @@ def show(app: Sphinx, page: str, context: dict[str, Any], document: nodes.docume
         static.mkdir(parents=True, exist_ok=True)
         (static / name).write_text(ahead["picture"], encoding="utf-8")
         address = context["pathto"](f"_static/{name}", 1)
-        parts.append(f'<img class="ahead-picture" src="{address}" alt="" loading="lazy">')
+        # The theme puts a white sheet behind every other picture of a dark page.
+        kind = "ahead-picture dark-light"
+        parts.append(f'<img class="{kind}" src="{address}" alt="" loading="lazy">')
     context["next_title"] = "".join(parts)
 
 
