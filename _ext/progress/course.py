@@ -32,10 +32,10 @@ class Course(SphinxDirective):
 
 
 def note_prerequisites(app: Sphinx, document: nodes.document) -> None:
-    """Keep which pages a page names as its prerequisites."""
+    """Keep which pages a page names as its prerequisites; those may be read later."""
     boxes = (box for box in document.findall(nodes.admonition) if "at-a-glance" in box["classes"])
     named = [link["reftarget"] for box in boxes for link in box.findall(pending_xref)]
-    pages = [page for page in named if page in app.env.all_docs]
+    pages = [page for page in named if page in app.env.found_docs]
     app.env.metadata[app.env.docname]["needs"] = list(dict.fromkeys(pages))
 
 

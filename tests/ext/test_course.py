@@ -4,9 +4,10 @@ from types import SimpleNamespace
 
 from docutils import nodes
 from docutils.utils import new_document
+from sphinx.addnodes import pending_xref
 
 from progress import ahead
-from progress.course import draw, lessons, linked, needs
+from progress.course import draw, lessons, linked, needs, note_prerequisites
 from progress.sidebar import fold
 
 ENV = SimpleNamespace(
@@ -25,6 +26,16 @@ ENV = SimpleNamespace(
 
 def test_lessons_are_the_pages_with_a_number_in_its_order() -> None:
     assert lessons(ENV) == {"a": 1, "b": 2, "c": 3}
+
+
+def test_prerequisites_are_the_pages_that_the_box_at_the_top_links() -> None:
+    pages = ("b", "gone", "b")
+    links = [pending_xref("", nodes.Text(name), reftarget=name) for name in pages]
+    box = nodes.admonition("", nodes.paragraph("", "", *links), classes=["at-a-glance"])
+    elsewhere = nodes.paragraph("", "", pending_xref("", nodes.Text("a"), reftarget="a"))
+    env = SimpleNamespace(docname="here", found_docs={"a", "b"}, metadata={"here": {}})
+    note_prerequisites(SimpleNamespace(env=env), page(box, elsewhere))
+    assert env.metadata["here"]["needs"] == ["b"]
 
 
 def test_a_page_off_the_path_stands_for_the_lessons_that_it_takes() -> None:
