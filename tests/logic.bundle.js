@@ -62,14 +62,16 @@ stageOf:()=>stageOf,wordsFor:()=>wordsFor});var STAGES=["where","kind","number"]
 min(tries,STAGES.length)-1];var sentence=text=>{const begun2=text.replace(/^(a |[a-z]{2})/,first=>first[0].
 toUpperCase()+first.slice(1));return/[.?!]$/.test(begun2)||!begun2?begun2:`${begun2}.`};var sentences=texts=>texts.
 map(sentence).join(" Or: ");var MANY=3;var rowsOf=(mistakes,names)=>{const rows=Object.entries(mistakes).
-filter(([name])=>names.includes(name));return rows.length>MANY?[]:rows.map(([,row])=>row)};var kinds=(rows,hint)=>{
-if(!rows.length)return sentence(hint);if(rows.length===1)return rows[0].slice(0,2).join(" ");const each=rows.
-map(([did])=>did).join(" Or: ");return`${each} ${rows.length>2?"All of these":"Both"} give this answ\
-er. ${sentence(hint)}`};var SAYS={where({label,where="isn’t right yet",error,look}){return`<b>${label}\
-</b> ${where}. ${sentence(error||look)}`},kind({label,error,wrong,hint},mistakes){const said=kinds(rowsOf(
-mistakes,wrong),hint);return`<b>${label}</b>: ${error?`${sentence(error)} `:""}${said}`},number({label,
-right,given,words}){const is=right===void 0?"":`<b>${label} is ${right}.</b> You wrote ${given}. `;return is+
-sentence(words)}};var wordsFor=(found,tries,mistakes)=>SAYS[stageOf(tries)](found,mistakes);var start_exports={};__export(start_exports,{QUESTIONS:()=>QUESTIONS,firstStop:()=>firstStop,nextStop:()=>nextStop});
+filter(([name])=>names.includes(name));return rows.length>MANY?[]:rows.map(([,row])=>row)};var start=hint=>/^(<[^>]*>|\S)+ = /.
+test(hint)?`Start from ${hint}.`:sentence(hint);var UNKNOWN="No single mistake that we know explains\
+ this answer, so take it step by step.";var kinds=(rows,hint)=>{if(!rows.length)return`${UNKNOWN} ${start(
+hint)}`;if(rows.length===1)return rows[0].slice(0,2).join(" ");const each=rows.map(([did])=>did).join(
+" Or: ");return`${each} ${rows.length>2?"All of these":"Both"} give this answer. ${start(hint)}`};var SAYS={
+where({label,where="isn’t right yet",error,look}){return`<b>${label}</b> ${where}. ${sentence(error||
+look)}`},kind({label,error,wrong,hint},mistakes){const said=kinds(rowsOf(mistakes,wrong),hint);return`\
+<b>${label}</b>: ${error?`${sentence(error)} `:""}${said}`},number({label,right,given,words}){const is=right===
+void 0?"":`<b>${label} is ${right}.</b> You wrote ${given}. `;return is+start(words)}};var wordsFor=(found,tries,mistakes)=>SAYS[stageOf(
+tries)](found,mistakes);var start_exports={};__export(start_exports,{QUESTIONS:()=>QUESTIONS,firstStop:()=>firstStop,nextStop:()=>nextStop});
 var QUESTIONS=6;var between=(answers,count)=>{let[low,high]=[0,count];for(const{stop,right}of answers){
 if(!right)[low,high]=[Math.min(low,stop),Math.min(high,stop)];else[low,high]=[Math.max(low,stop+1),stop>=
 high?count:high]}return[low,high]};var nextStop=(answers,count)=>{const[low,high]=between(answers,count);

@@ -11,8 +11,8 @@ key!=="Enter"&&event.key!==" ")return;event.preventDefault();act()});shape.addEv
 nearest",inline:"nearest"})})};var escaped=text=>text.replace(/[&<>]/g,sign=>({"&":"&amp;","<":"&lt;",
 ">":"&gt;"})[sign]);var reveal=(...elements)=>{const how={block:"nearest",behavior:"instant"};for(const element of elements)
 element.scrollIntoView(how)};var dataOf=root=>JSON.parse(root.querySelector("script[type='applicatio\
-n/json']").textContent);var startAll=(selector,start)=>{for(const root of document.querySelectorAll(
-`${selector}:not([data-ready])`)){root.dataset.ready="";start(root,dataOf(root))}};var keepKeys=element=>element.
+n/json']").textContent);var startAll=(selector,start2)=>{for(const root of document.querySelectorAll(
+`${selector}:not([data-ready])`)){root.dataset.ready="";start2(root,dataOf(root))}};var keepKeys=element=>element.
 addEventListener("keydown",event=>{if(!event.ctrlKey&&!event.metaKey)event.stopPropagation()});var ICONS={play:"M4 2l10 6-10 6z",pause:"M3 2h4v12H3zM9 2h4v12H9z",back:"M12 2v12L4 8zM2 2h2v12H2z",
 next:"M4 2v12l8-6zM12 2h2v12h-2z"};var icon=name=>`<svg viewBox="0 0 16 16" aria-hidden="true"><path\
  d="${ICONS[name]}"/></svg>`;var Phases=class{constructor(phases,jump){this.bar=make("div",{class:"c\
@@ -84,17 +84,17 @@ padding-12;if(!this.place.clientWidth||this.room===`${width} ${height}`)return f
 shown;if(!svg.isConnected)this.place.replaceChildren(svg);const room=Math.min(width/wide,height/high);
 const size=room<1?Math.max(least,room):Math.min(1.5,Math.max(1,.92*room));svg.style.width=`${wide*size}\
 px`;svg.style.height=`${high*size}px`;this.place.style.maxHeight=`${Math.max(height,240)+padding}px`;
-return true}};var BEAT=1400;var Player=class{constructor(root){const{label,phases,start,steps}=dataOf(root);this.root=
-root;this.steps=steps.map(([phase,words,nodes,edge,changes,entries])=>{return{phase,title:phases[phase],
+return true}};var BEAT=1400;var Player=class{constructor(root){const{label,phases,start:start2,steps}=dataOf(root);
+this.root=root;this.steps=steps.map(([phase,words,nodes,edge,changes,entries])=>{return{phase,title:phases[phase],
 words,nodes,edge,changes,entries}});this.last=steps.length-1;this.at=-1;this.timer=0;this.build(phases,
-label);this.stage.put(start);this.undo=this.before(start)}build(phases,label){const{root,steps}=this;
+label);this.stage.put(start2);this.undo=this.before(start2)}build(phases,label){const{root,steps}=this;
 const frames=[...root.querySelectorAll(".cg-frames svg.chaingrad")];const others=root.querySelector(
 "template").content.querySelectorAll("svg");const jump=i=>this.go(steps.findIndex(({phase})=>phase===
 i));this.stage=new Stage([frames.at(-1),...others],label);this.phases=new Phases(phases,jump);this.words=
 new Words(steps);this.bar=new Bar(steps.length,this);this.details=new Details;const live=make("div",
 {class:"cg-live"});if(phases.length>1)live.append(this.phases.bar);live.append(this.stage.place,this.
 words.place,this.bar.bar);if(steps.some(({entries})=>entries.length))live.append(this.details.fold);
-root.querySelector("script").before(live)}before(start){const now=Object.fromEntries(start.map(([node,
+root.querySelector("script").before(live)}before(start2){const now=Object.fromEntries(start2.map(([node,
 slot,text])=>[node+slot,text]));const note=([node,slot,text])=>{const known=now[node+slot];now[node+
 slot]=text;return[node,slot,known]};return this.steps.map(({changes})=>changes.map(note))}begin(){this.
 root.dataset.ready="";this.fit();this.show(0);new ResizeObserver(()=>this.fit()).observe(this.root);
@@ -125,14 +125,16 @@ break}return found};var STAGES=["where","kind","number"];var stageOf=tries=>STAG
 const begun=text.replace(/^(a |[a-z]{2})/,first=>first[0].toUpperCase()+first.slice(1));return/[.?!]$/.
 test(begun)||!begun?begun:`${begun}.`};var sentences=texts=>texts.map(sentence).join(" Or: ");var MANY=3;
 var rowsOf=(mistakes,names)=>{const rows=Object.entries(mistakes).filter(([name])=>names.includes(name));
-return rows.length>MANY?[]:rows.map(([,row])=>row)};var kinds=(rows,hint)=>{if(!rows.length)return sentence(
-hint);if(rows.length===1)return rows[0].slice(0,2).join(" ");const each=rows.map(([did])=>did).join(
-" Or: ");return`${each} ${rows.length>2?"All of these":"Both"} give this answer. ${sentence(hint)}`};
-var SAYS={where({label,where="isn’t right yet",error,look}){return`<b>${label}</b> ${where}. ${sentence(
-error||look)}`},kind({label,error,wrong,hint},mistakes){const said=kinds(rowsOf(mistakes,wrong),hint);
-return`<b>${label}</b>: ${error?`${sentence(error)} `:""}${said}`},number({label,right,given,words}){
-const is=right===void 0?"":`<b>${label} is ${right}.</b> You wrote ${given}. `;return is+sentence(words)}};
-var wordsFor=(found,tries,mistakes)=>SAYS[stageOf(tries)](found,mistakes);var rename=(picture,names)=>{const called={};for(const[node,name]of Object.entries(names)){const title=picture.
+return rows.length>MANY?[]:rows.map(([,row])=>row)};var start=hint=>/^(<[^>]*>|\S)+ = /.test(hint)?`\
+Start from ${hint}.`:sentence(hint);var UNKNOWN="No single mistake that we know explains this answer\
+, so take it step by step.";var kinds=(rows,hint)=>{if(!rows.length)return`${UNKNOWN} ${start(hint)}`;
+if(rows.length===1)return rows[0].slice(0,2).join(" ");const each=rows.map(([did])=>did).join(" Or: ");
+return`${each} ${rows.length>2?"All of these":"Both"} give this answer. ${start(hint)}`};var SAYS={where({
+label,where="isn’t right yet",error,look}){return`<b>${label}</b> ${where}. ${sentence(error||look)}`},
+kind({label,error,wrong,hint},mistakes){const said=kinds(rowsOf(mistakes,wrong),hint);return`<b>${label}\
+</b>: ${error?`${sentence(error)} `:""}${said}`},number({label,right,given,words}){const is=right===
+void 0?"":`<b>${label} is ${right}.</b> You wrote ${given}. `;return is+start(words)}};var wordsFor=(found,tries,mistakes)=>SAYS[stageOf(
+tries)](found,mistakes);var rename=(picture,names)=>{const called={};for(const[node,name]of Object.entries(names)){const title=picture.
 querySelector(`[data-node=${node}] .cg-name`);called[title.textContent]=name;title.textContent=name}
 for(const note of picture.querySelectorAll(".cg-note")){note.textContent=note.textContent.replace(/\b[a-z]\b/g,
 letter=>called[letter]??letter)}};var drawn=({names},pictures)=>{const parsed=new DOMParser().parseFromString(
@@ -359,35 +361,37 @@ await python.ask(this,{...question,lines:question.lines.map(()=>"")});ready=pyth
 ()=>python.fail("slow"),SLOW);return python.ask(this,question).finally(()=>clearTimeout(slow))}whyNot({
 message}){if(message==="slow")return`Ended: it ran for more than ${SLOW/1e3} s. The lines stay.`;if(message===
 "unreachable")return this.unreachable;return`This cannot run now: ${escaped(message)}. The lines sta\
-y.`}status(words=""){this.line.textContent=words}doing(what){this.status(`${what} …`)}};var SHEETS={boxes:Boxes,messages:Arrows,order:Sequence,tiles:Tiles,keep:Keep,typed:Typed};var Task=class{constructor(problem,{
-sheet,pictures,asks,mistakes,root="",outcome}){this.problem=problem;this.pictures=pictures;this.mistakes=
-mistakes;this.root=root;this.outcome=outcome;this.tries={};this.failed=new Set;this.lost=false;this.
-solved=false;this.sheet=new SHEETS[sheet](problem,pictures,()=>this.check(),root);this.said=make("p",
-{class:"cg-words","aria-live":"polite"});this.bar=make("div",{class:"cg-bar"});this.show=makeButton(
-"Show me",()=>this.toggle());this.bar.append(makeButton("Check",()=>this.check(),{class:"cg-play"}),
-this.show);this.foot=make("div",{class:"cg-foot"},this.said,this.bar);this.shown=make("div");this.element=
-make("div",{class:"cg-task","data-name":problem.name});this.element.append(make("p",{class:"cg-asks",
-innerHTML:asks}),this.sheet.element,this.foot,this.shown)}say(words){this.said.innerHTML=words}check(){
-const found=this.sheet.check();if(found instanceof Promise)found.then(verdict=>this.tell(verdict));else
-this.tell(found)}tell(found){if(!this.element.isConnected)return;const{right,wrong,words="",at}=found;
-if(wrong){this.correct(found)}else if(!right){this.say(words);this.sheet.focus(at)}else{const more=!this.
-solved&&this.outcome(this.result);this.solved=true;this.say(`<b>✓ Right.</b> ${words} ${more||""}`)}}get result(){
-if(this.lost)return"mended";return this.failed.size?"part":"right"}correct(found){const{at,place=String(
-at),part=""}=found;const tries=this.tries[place]=(this.tries[place]??0)+1;this.fail(part);this.say(`\
-✗ ${wordsFor(found,tries,this.mistakes)} ${this.links(found,tries)}`);this.sheet.focus(at);if(stageOf(
-tries)==="number")this.play(found)}fail(part){if(part)this.failed.add(part);if(part&&this.failed.size===
-1)return;this.lost=true;this.outcome("wrong")}links({wrong},tries){if(!this.root||stageOf(tries)==="\
-where")return"";const lessons=new Map(rowsOf(this.mistakes,wrong).map(([,,to,page])=>[page,to]));const address=lesson=>`${this.
+y.`}status(words=""){this.line.textContent=words}doing(what){this.status(`${what} …`)}loading(words){
+this.status(words)}};var SHEETS={boxes:Boxes,messages:Arrows,order:Sequence,tiles:Tiles,keep:Keep,typed:Typed};var Task=class{constructor(problem,{
+sheet,pictures,asks,mistakes,lesson=["",""],root="",outcome}){this.problem=problem;this.pictures=pictures;
+this.mistakes=mistakes;this.lesson=lesson;this.root=root;this.outcome=outcome;this.tries={};this.failed=
+new Set;this.lost=false;this.solved=false;this.sheet=new SHEETS[sheet](problem,pictures,()=>this.check(),
+root);this.said=make("p",{class:"cg-words","aria-live":"polite"});this.bar=make("div",{class:"cg-bar"});
+this.show=makeButton("Show me",()=>this.toggle());this.bar.append(makeButton("Check",()=>this.check(),
+{class:"cg-play"}),this.show);this.foot=make("div",{class:"cg-foot"},this.said,this.bar);this.shown=
+make("div");this.element=make("div",{class:"cg-task","data-name":problem.name});this.element.append(
+make("p",{class:"cg-asks",innerHTML:asks}),this.sheet.element,this.foot,this.shown)}say(words){this.
+said.innerHTML=words}check(){const found=this.sheet.check();if(found instanceof Promise)found.then(verdict=>this.
+tell(verdict));else this.tell(found)}tell(found){if(!this.element.isConnected)return;const{right,wrong,
+words="",at}=found;if(wrong){this.correct(found)}else if(!right){this.say(words);this.sheet.focus(at)}else{
+const more=!this.solved&&this.outcome(this.result);this.solved=true;this.say(`<b>✓ Right.</b> ${words}\
+ ${more||""}`)}}get result(){if(this.lost)return"mended";return this.failed.size?"part":"right"}correct(found){
+const{at,place=String(at),part=""}=found;const tries=this.tries[place]=(this.tries[place]??0)+1;this.
+fail(part);this.say(`✗ ${wordsFor(found,tries,this.mistakes)} ${this.links(found,tries)}`);this.sheet.
+focus(at);if(stageOf(tries)==="number")this.play(found)}fail(part){if(part)this.failed.add(part);if(part&&
+this.failed.size===1)return;this.lost=true;this.outcome("wrong")}links({wrong},tries){if(!this.root||
+stageOf(tries)==="where")return"";const lessons=new Map(rowsOf(this.mistakes,wrong).map(([,,to,page])=>[
+page,to]));if(!lessons.size)lessons.set(this.lesson[0],this.lesson[1]);const address=lesson=>`${this.
 root}chapters/${lesson.replace("#",".html#")}`;return[...lessons].map(([page,to])=>`<a href="${address(
 to)}">${page}</a>`).join(" · ")}toggle(){if(this.shown.firstChild)return this.shown.replaceChildren();
 if(!this.solved)this.fail("");this.play()}play(place){const{entry,name}=this.problem;const phases=[...new Set(
 entry.steps.map(([phase])=>phase))];const steps=entry.steps.map(([phase,words,nodes,edge,changes])=>[
-phases.indexOf(phase),words,nodes,edge??0,changes,[]]);const start=this.sheet.start();const label=`S\
-tep by step: ${name}`;const root=make("div",{class:"chaingrad-player",role:"group","aria-label":label});
+phases.indexOf(phase),words,nodes,edge??0,changes,[]]);const start2=this.sheet.start();const label=`\
+Step by step: ${name}`;const root=make("div",{class:"chaingrad-player",role:"group","aria-label":label});
 const[wide,...others]=drawn(this.problem,this.pictures);const template=make("template");template.content.
 append(...others);root.append(make("div",{class:"cg-frames"},wide),template);const data=JSON.stringify(
-{label,phases,start,steps});root.append(make("script",{type:"application/json"},data));this.shown.replaceChildren(
-root);const player=new Player(root);player.begin();if(place)player.go(place.step??stepAt(entry.steps,
-place));reveal(this.shown,this.foot)}};startAll(".chaingrad-player[data-kind=drill]",(root,data)=>{const{asks,sheet,pictures,mistakes,...problem}=data;
+{label,phases,start:start2,steps});root.append(make("script",{type:"application/json"},data));this.shown.
+replaceChildren(root);const player=new Player(root);player.begin();if(place)player.go(place.step??stepAt(
+entry.steps,place));reveal(this.shown,this.foot)}};startAll(".chaingrad-player[data-kind=drill]",(root,data)=>{const{asks,sheet,pictures,mistakes,...problem}=data;
 const task=new Task(problem,{sheet,pictures,asks,mistakes,outcome:()=>""});root.querySelector(".cg-l\
 ive").replaceChildren(task.element);task.sheet.fit();keepKeys(root)});})();

@@ -3,6 +3,7 @@
 from functools import cached_property
 from importlib.resources import files
 
+from chainlab import mistakes
 from chainlab.drills.kinds.kind import LEVELS, Problem
 from chainlab.drills.page.bank import A_FILE, PROBLEMS, pictures
 from chainlab.drills.page.typed import Verdict, judge
@@ -24,6 +25,15 @@ PATH = (  # kinds in the order of the course, a level, and the page that teaches
     ("costs", 1, "cost/time-and-flops"),
     ("keep", 1, "cost/memory-and-rematerialization"),
 )
+LESSONS = {  # of a kind, where no mistake explains an answer
+    "local": mistakes.SLOPES,
+    "chain": mistakes.STEPS,
+    "adjoints": mistakes.PATHS,
+    "shapes": mistakes.INDICES,
+    "equations": mistakes.LAYER,
+    "mlp": mistakes.FORWARD,
+    "costs": mistakes.FLOPS,
+}
 ALONE, PAGE = HERE / "alone.bundle.js", HERE / "page.bundle.js"
 SHEETS = (*PLAYER, HERE / "drill.css")
 
@@ -89,6 +99,12 @@ def drill(kind: str, level: int, seed: int) -> Drill:
     return Drill(problem(kind, level, seed))
 
 
+def _lesson(kind: str) -> tuple[str, str]:
+    """Return the title of the page that teaches a kind, and its section."""
+    lesson = LESSONS.get(kind, mistakes.GRAPH)
+    return PAGES[lesson.partition("#")[0]], lesson
+
+
 def practice(address: str, page: str) -> str:
     """Return the problems as a piece of HTML for a page.
 
@@ -98,7 +114,7 @@ def practice(address: str, page: str) -> str:
     """
     kinds = [
         {"name": name, "title": kind.title, "asks": list(map(kind.asks, LEVELS)),
-         "sheet": kind.sheet}
+         "sheet": kind.sheet, "lesson": _lesson(name)}
         for name, kind in KINDS.items()
     ]  # fmt: skip
     data = {

@@ -11,8 +11,8 @@ key!=="Enter"&&event.key!==" ")return;event.preventDefault();act()});shape.addEv
 nearest",inline:"nearest"})})};var escaped=text=>text.replace(/[&<>]/g,sign=>({"&":"&amp;","<":"&lt;",
 ">":"&gt;"})[sign]);var reveal=(...elements)=>{const how={block:"nearest",behavior:"instant"};for(const element of elements)
 element.scrollIntoView(how)};var dataOf=root=>JSON.parse(root.querySelector("script[type='applicatio\
-n/json']").textContent);var startAll=(selector,start)=>{for(const root of document.querySelectorAll(
-`${selector}:not([data-ready])`)){root.dataset.ready="";start(root,dataOf(root))}};var IN_A_ROW=5;var AFTER=[2,6];var SERIES=200;var FRESH={level:1,row:0,passed:0,done:0,seeds:{},met:{},
+n/json']").textContent);var startAll=(selector,start2)=>{for(const root of document.querySelectorAll(
+`${selector}:not([data-ready])`)){root.dataset.ready="";start2(root,dataOf(root))}};var IN_A_ROW=5;var AFTER=[2,6];var SERIES=200;var FRESH={level:1,row:0,passed:0,done:0,seeds:{},met:{},
 again:[]};var begun=kept=>({...FRESH,...kept});var others=(seed,graphs)=>{const rounds=Math.max(1,Math.
 floor(SERIES/graphs));const far=Math.floor(rounds/2);return AFTER.map((_,k)=>(seed-1+graphs*(far+k))%
 (graphs*rounds)+1)};var after=(kept,{level,seed,graphs},outcome,levels)=>{const next=begun(kept);const met=next.
@@ -28,18 +28,18 @@ again,done}=begun(kept);const isDue=one=>(visit||one.at<=done)&&(level??one.leve
 filter(isDue).sort((a,b)=>a.at-b.at)[0]};var stateOf=(kept,level)=>{const{row,passed,seeds,level:now}=begun(
 kept);if(due(kept,false,level))return["↻","due again"];if(level<=passed)return["✓","passed"];if(!seeds[level])
 return["–","not begun"];const right=level===now?row:0;return[`${right}/${IN_A_ROW}`,`${right} of ${IN_A_ROW}\
- in a row`]};var Overview=class{constructor({kinds:kinds2,levels,read,start}){this.kinds=kinds2;this.levels=levels;
-this.read=read;this.left=false;this.advice=make("span");const ask=makeButton("Where should I start?",
-start);const line=make("p",{class:"cg-start",role:"status"},ask,this.advice);this.sum=make("summary");
-this.table=make("table");this.element=make("details",{class:"cg-map"},this.sum,line,this.table);this.
-table.addEventListener("click",({target})=>{if(target.closest("a"))this.leave()})}leave(){this.left=
-this.element.contains(document.activeElement);this.element.open=false}address(name,level){const kept=this.
-read(name);const{seeds}=begun(kept);const seed=due(kept,false,level)?.seed??(seeds[level]??0)+1;return`\
-#${name}-${level}-${seed}`}cell({name,title},level){const[mark,says]=stateOf(this.read(name),level);
-const about={href:this.address(name,level),"aria-label":`${title}, level ${level}: ${says}`};return make(
-"td",{},make("a",{...about,"data-state":says},mark))}show(){const levels=Array.from({length:this.levels},
-(_,i)=>i+1);const passed=this.kinds.reduce((sum,{name})=>sum+begun(this.read(name)).passed,0);this.sum.
-textContent=`All problems: ${passed} of ${this.kinds.length*this.levels} levels passed`;const head=levels.
+ in a row`]};var Overview=class{constructor({kinds:kinds2,levels,read,start:start2}){this.kinds=kinds2;this.levels=
+levels;this.read=read;this.left=false;this.advice=make("span");const ask=makeButton("Where should I \
+start?",start2);const line=make("p",{class:"cg-start",role:"status"},ask,this.advice);this.sum=make(
+"summary");this.table=make("table");this.element=make("details",{class:"cg-map"},this.sum,line,this.
+table);this.table.addEventListener("click",({target})=>{if(target.closest("a"))this.leave()})}leave(){
+this.left=this.element.contains(document.activeElement);this.element.open=false}address(name,level){
+const kept=this.read(name);const{seeds}=begun(kept);const seed=due(kept,false,level)?.seed??(seeds[level]??
+0)+1;return`#${name}-${level}-${seed}`}cell({name,title},level){const[mark,says]=stateOf(this.read(name),
+level);const about={href:this.address(name,level),"aria-label":`${title}, level ${level}: ${says}`};
+return make("td",{},make("a",{...about,"data-state":says},mark))}show(){const levels=Array.from({length:this.
+levels},(_,i)=>i+1);const passed=this.kinds.reduce((sum,{name})=>sum+begun(this.read(name)).passed,0);
+this.sum.textContent=`All problems: ${passed} of ${this.kinds.length*this.levels} levels passed`;const head=levels.
 map(level=>make("th",{scope:"col"},`Level ${level}`));const rows=this.kinds.map(kind=>{const cells=levels.
 map(level=>this.cell(kind,level));return make("tr",{},make("th",{scope:"row"},kind.title),...cells)});
 this.table.replaceChildren(make("thead",{},make("tr",{},make("td"),...head)),make("tbody",{},...rows))}};var EXACT=60;var CLOSE=1e-9;var DIGITS=3;var same=(x,y)=>Math.abs(x-y)<CLOSE;var whole=x=>Math.abs(x-
@@ -139,17 +139,17 @@ padding-12;if(!this.place.clientWidth||this.room===`${width} ${height}`)return f
 shown;if(!svg.isConnected)this.place.replaceChildren(svg);const room=Math.min(width/wide,height/high);
 const size=room<1?Math.max(least,room):Math.min(1.5,Math.max(1,.92*room));svg.style.width=`${wide*size}\
 px`;svg.style.height=`${high*size}px`;this.place.style.maxHeight=`${Math.max(height,240)+padding}px`;
-return true}};var BEAT=1400;var Player=class{constructor(root){const{label,phases,start,steps}=dataOf(root);this.root=
-root;this.steps=steps.map(([phase,words,nodes,edge,changes,entries])=>{return{phase,title:phases[phase],
+return true}};var BEAT=1400;var Player=class{constructor(root){const{label,phases,start:start2,steps}=dataOf(root);
+this.root=root;this.steps=steps.map(([phase,words,nodes,edge,changes,entries])=>{return{phase,title:phases[phase],
 words,nodes,edge,changes,entries}});this.last=steps.length-1;this.at=-1;this.timer=0;this.build(phases,
-label);this.stage.put(start);this.undo=this.before(start)}build(phases,label){const{root,steps}=this;
+label);this.stage.put(start2);this.undo=this.before(start2)}build(phases,label){const{root,steps}=this;
 const frames=[...root.querySelectorAll(".cg-frames svg.chaingrad")];const others2=root.querySelector(
 "template").content.querySelectorAll("svg");const jump=i=>this.go(steps.findIndex(({phase})=>phase===
 i));this.stage=new Stage([frames.at(-1),...others2],label);this.phases=new Phases(phases,jump);this.
 words=new Words(steps);this.bar=new Bar(steps.length,this);this.details=new Details;const live=make(
 "div",{class:"cg-live"});if(phases.length>1)live.append(this.phases.bar);live.append(this.stage.place,
 this.words.place,this.bar.bar);if(steps.some(({entries})=>entries.length))live.append(this.details.fold);
-root.querySelector("script").before(live)}before(start){const now=Object.fromEntries(start.map(([node,
+root.querySelector("script").before(live)}before(start2){const now=Object.fromEntries(start2.map(([node,
 slot,text])=>[node+slot,text]));const note=([node,slot,text])=>{const known=now[node+slot];now[node+
 slot]=text;return[node,slot,known]};return this.steps.map(({changes})=>changes.map(note))}begin(){this.
 root.dataset.ready="";this.fit();this.show(0);new ResizeObserver(()=>this.fit()).observe(this.root);
@@ -180,14 +180,16 @@ break}return found};var STAGES=["where","kind","number"];var stageOf=tries=>STAG
 const begun2=text.replace(/^(a |[a-z]{2})/,first=>first[0].toUpperCase()+first.slice(1));return/[.?!]$/.
 test(begun2)||!begun2?begun2:`${begun2}.`};var sentences=texts=>texts.map(sentence).join(" Or: ");var MANY=3;
 var rowsOf=(mistakes,names)=>{const rows=Object.entries(mistakes).filter(([name])=>names.includes(name));
-return rows.length>MANY?[]:rows.map(([,row])=>row)};var kinds=(rows,hint)=>{if(!rows.length)return sentence(
-hint);if(rows.length===1)return rows[0].slice(0,2).join(" ");const each=rows.map(([did])=>did).join(
-" Or: ");return`${each} ${rows.length>2?"All of these":"Both"} give this answer. ${sentence(hint)}`};
-var SAYS={where({label,where="isn’t right yet",error,look}){return`<b>${label}</b> ${where}. ${sentence(
-error||look)}`},kind({label,error,wrong,hint},mistakes){const said=kinds(rowsOf(mistakes,wrong),hint);
-return`<b>${label}</b>: ${error?`${sentence(error)} `:""}${said}`},number({label,right,given,words}){
-const is=right===void 0?"":`<b>${label} is ${right}.</b> You wrote ${given}. `;return is+sentence(words)}};
-var wordsFor=(found,tries,mistakes)=>SAYS[stageOf(tries)](found,mistakes);var rename=(picture,names)=>{const called={};for(const[node,name]of Object.entries(names)){const title=picture.
+return rows.length>MANY?[]:rows.map(([,row])=>row)};var start=hint=>/^(<[^>]*>|\S)+ = /.test(hint)?`\
+Start from ${hint}.`:sentence(hint);var UNKNOWN="No single mistake that we know explains this answer\
+, so take it step by step.";var kinds=(rows,hint)=>{if(!rows.length)return`${UNKNOWN} ${start(hint)}`;
+if(rows.length===1)return rows[0].slice(0,2).join(" ");const each=rows.map(([did])=>did).join(" Or: ");
+return`${each} ${rows.length>2?"All of these":"Both"} give this answer. ${start(hint)}`};var SAYS={where({
+label,where="isn’t right yet",error,look}){return`<b>${label}</b> ${where}. ${sentence(error||look)}`},
+kind({label,error,wrong,hint},mistakes){const said=kinds(rowsOf(mistakes,wrong),hint);return`<b>${label}\
+</b>: ${error?`${sentence(error)} `:""}${said}`},number({label,right,given,words}){const is=right===
+void 0?"":`<b>${label} is ${right}.</b> You wrote ${given}. `;return is+start(words)}};var wordsFor=(found,tries,mistakes)=>SAYS[stageOf(
+tries)](found,mistakes);var rename=(picture,names)=>{const called={};for(const[node,name]of Object.entries(names)){const title=picture.
 querySelector(`[data-node=${node}] .cg-name`);called[title.textContent]=name;title.textContent=name}
 for(const note of picture.querySelectorAll(".cg-note")){note.textContent=note.textContent.replace(/\b[a-z]\b/g,
 letter=>called[letter]??letter)}};var drawn=({names},pictures)=>{const parsed=new DOMParser().parseFromString(
@@ -394,36 +396,38 @@ await python.ask(this,{...question,lines:question.lines.map(()=>"")});ready=pyth
 ()=>python.fail("slow"),SLOW);return python.ask(this,question).finally(()=>clearTimeout(slow))}whyNot({
 message}){if(message==="slow")return`Ended: it ran for more than ${SLOW/1e3} s. The lines stay.`;if(message===
 "unreachable")return this.unreachable;return`This cannot run now: ${escaped(message)}. The lines sta\
-y.`}status(words=""){this.line.textContent=words}doing(what){this.status(`${what} …`)}};var SHEETS={boxes:Boxes,messages:Arrows,order:Sequence,tiles:Tiles,keep:Keep,typed:Typed};var Task=class{constructor(problem,{
-sheet,pictures,asks,mistakes,root="",outcome}){this.problem=problem;this.pictures=pictures;this.mistakes=
-mistakes;this.root=root;this.outcome=outcome;this.tries={};this.failed=new Set;this.lost=false;this.
-solved=false;this.sheet=new SHEETS[sheet](problem,pictures,()=>this.check(),root);this.said=make("p",
-{class:"cg-words","aria-live":"polite"});this.bar=make("div",{class:"cg-bar"});this.show=makeButton(
-"Show me",()=>this.toggle());this.bar.append(makeButton("Check",()=>this.check(),{class:"cg-play"}),
-this.show);this.foot=make("div",{class:"cg-foot"},this.said,this.bar);this.shown=make("div");this.element=
-make("div",{class:"cg-task","data-name":problem.name});this.element.append(make("p",{class:"cg-asks",
-innerHTML:asks}),this.sheet.element,this.foot,this.shown)}say(words){this.said.innerHTML=words}check(){
-const found=this.sheet.check();if(found instanceof Promise)found.then(verdict=>this.tell(verdict));else
-this.tell(found)}tell(found){if(!this.element.isConnected)return;const{right,wrong,words="",at}=found;
-if(wrong){this.correct(found)}else if(!right){this.say(words);this.sheet.focus(at)}else{const more=!this.
-solved&&this.outcome(this.result);this.solved=true;this.say(`<b>✓ Right.</b> ${words} ${more||""}`)}}get result(){
-if(this.lost)return"mended";return this.failed.size?"part":"right"}correct(found){const{at,place=String(
-at),part=""}=found;const tries=this.tries[place]=(this.tries[place]??0)+1;this.fail(part);this.say(`\
-✗ ${wordsFor(found,tries,this.mistakes)} ${this.links(found,tries)}`);this.sheet.focus(at);if(stageOf(
-tries)==="number")this.play(found)}fail(part){if(part)this.failed.add(part);if(part&&this.failed.size===
-1)return;this.lost=true;this.outcome("wrong")}links({wrong},tries){if(!this.root||stageOf(tries)==="\
-where")return"";const lessons=new Map(rowsOf(this.mistakes,wrong).map(([,,to,page])=>[page,to]));const address=lesson=>`${this.
+y.`}status(words=""){this.line.textContent=words}doing(what){this.status(`${what} …`)}loading(words){
+this.status(words)}};var SHEETS={boxes:Boxes,messages:Arrows,order:Sequence,tiles:Tiles,keep:Keep,typed:Typed};var Task=class{constructor(problem,{
+sheet,pictures,asks,mistakes,lesson=["",""],root="",outcome}){this.problem=problem;this.pictures=pictures;
+this.mistakes=mistakes;this.lesson=lesson;this.root=root;this.outcome=outcome;this.tries={};this.failed=
+new Set;this.lost=false;this.solved=false;this.sheet=new SHEETS[sheet](problem,pictures,()=>this.check(),
+root);this.said=make("p",{class:"cg-words","aria-live":"polite"});this.bar=make("div",{class:"cg-bar"});
+this.show=makeButton("Show me",()=>this.toggle());this.bar.append(makeButton("Check",()=>this.check(),
+{class:"cg-play"}),this.show);this.foot=make("div",{class:"cg-foot"},this.said,this.bar);this.shown=
+make("div");this.element=make("div",{class:"cg-task","data-name":problem.name});this.element.append(
+make("p",{class:"cg-asks",innerHTML:asks}),this.sheet.element,this.foot,this.shown)}say(words){this.
+said.innerHTML=words}check(){const found=this.sheet.check();if(found instanceof Promise)found.then(verdict=>this.
+tell(verdict));else this.tell(found)}tell(found){if(!this.element.isConnected)return;const{right,wrong,
+words="",at}=found;if(wrong){this.correct(found)}else if(!right){this.say(words);this.sheet.focus(at)}else{
+const more=!this.solved&&this.outcome(this.result);this.solved=true;this.say(`<b>✓ Right.</b> ${words}\
+ ${more||""}`)}}get result(){if(this.lost)return"mended";return this.failed.size?"part":"right"}correct(found){
+const{at,place=String(at),part=""}=found;const tries=this.tries[place]=(this.tries[place]??0)+1;this.
+fail(part);this.say(`✗ ${wordsFor(found,tries,this.mistakes)} ${this.links(found,tries)}`);this.sheet.
+focus(at);if(stageOf(tries)==="number")this.play(found)}fail(part){if(part)this.failed.add(part);if(part&&
+this.failed.size===1)return;this.lost=true;this.outcome("wrong")}links({wrong},tries){if(!this.root||
+stageOf(tries)==="where")return"";const lessons=new Map(rowsOf(this.mistakes,wrong).map(([,,to,page])=>[
+page,to]));if(!lessons.size)lessons.set(this.lesson[0],this.lesson[1]);const address=lesson=>`${this.
 root}chapters/${lesson.replace("#",".html#")}`;return[...lessons].map(([page,to])=>`<a href="${address(
 to)}">${page}</a>`).join(" · ")}toggle(){if(this.shown.firstChild)return this.shown.replaceChildren();
 if(!this.solved)this.fail("");this.play()}play(place){const{entry,name}=this.problem;const phases=[...new Set(
 entry.steps.map(([phase])=>phase))];const steps=entry.steps.map(([phase,words,nodes,edge,changes])=>[
-phases.indexOf(phase),words,nodes,edge??0,changes,[]]);const start=this.sheet.start();const label=`S\
-tep by step: ${name}`;const root=make("div",{class:"chaingrad-player",role:"group","aria-label":label});
+phases.indexOf(phase),words,nodes,edge??0,changes,[]]);const start2=this.sheet.start();const label=`\
+Step by step: ${name}`;const root=make("div",{class:"chaingrad-player",role:"group","aria-label":label});
 const[wide,...others2]=drawn(this.problem,this.pictures);const template=make("template");template.content.
 append(...others2);root.append(make("div",{class:"cg-frames"},wide),template);const data=JSON.stringify(
-{label,phases,start,steps});root.append(make("script",{type:"application/json"},data));this.shown.replaceChildren(
-root);const player=new Player(root);player.begin();if(place)player.go(place.step??stepAt(entry.steps,
-place));reveal(this.shown,this.foot)}};var Practice=class{constructor(root,{kinds:kinds2,levels,problems,aFile,address,mistakes,page,path}){
+{label,phases,start:start2,steps});root.append(make("script",{type:"application/json"},data));this.shown.
+replaceChildren(root);const player=new Player(root);player.begin();if(place)player.go(place.step??stepAt(
+entry.steps,place));reveal(this.shown,this.foot)}};var Practice=class{constructor(root,{kinds:kinds2,levels,problems,aFile,address,mistakes,page,path}){
 this.root=root;this.kinds=kinds2;this.levels=levels;this.problems=problems;this.aFile=aFile;this.address=
 address;this.mistakes=mistakes;this.page=page;this.path=path;this.place=root.querySelector(".cg-live");
 this.site=document.documentElement.dataset.content_root??"./";this.files={};const called=kinds2.map(
@@ -432,13 +436,13 @@ this.site=document.documentElement.dataset.content_root??"./";this.files={};cons
 large=makeButton("Large",()=>this.enlarge());this.on=makeButton("Next",()=>this.next());this.one=makeButton(
 "Fill the next box",()=>this.task.sheet.fillOne(),{class:"cg-one"});this.head=make("div",{class:"cg-\
 choose"});this.head.append(this.kind.parentNode,this.level.parentNode,this.count);this.body=make("di\
-v");const start=()=>this.ask([]);this.overview=new Overview({kinds:kinds2,levels,read:name=>this.read(
-name),start});this.overview.element.open=!location.hash;this.place.replaceChildren(this.overview.element,
-this.head,this.body);addEventListener("storage",()=>this.tell());addEventListener("pagehide",()=>this.
-keep());this.kind.addEventListener("change",()=>this.choose(this.kind.value));this.level.addEventListener(
-"change",()=>this.start(+this.level.value));addEventListener("hashchange",()=>this.follow());this.goal=
-location.hash?this.head:void 0;document.addEventListener("fullscreenchange",()=>this.fit());if(!this.
-follow())this.choose(window.kept.read(page).drills?.last?.kind??kinds2[0].name)}select(label,options){
+v");const start2=()=>this.ask([]);this.overview=new Overview({kinds:kinds2,levels,read:name=>this.read(
+name),start:start2});this.overview.element.open=!location.hash;this.place.replaceChildren(this.head,
+this.body,this.overview.element);addEventListener("storage",()=>this.tell());addEventListener("pageh\
+ide",()=>this.keep());this.kind.addEventListener("change",()=>this.choose(this.kind.value));this.level.
+addEventListener("change",()=>this.start(+this.level.value));addEventListener("hashchange",()=>this.
+follow());this.goal=location.hash?this.head:void 0;document.addEventListener("fullscreenchange",()=>this.
+fit());if(!this.follow())this.choose(window.kept.read(page).drills?.last?.kind??kinds2[0].name)}select(label,options){
 const inside=options.map(([value,says])=>make("option",{value},says));return make("label",{},`${label}\
  `,make("select",{},...inside)).lastChild}read(name=this.name){return begun(window.kept.read(this.page).
 drills?.[name])}keep(){if(!this.task)return;const{problem,solved,sheet}=this.task;const draft=solved?
@@ -460,9 +464,9 @@ name!==turn)this.asked=void 0;const place={level,seed,name:turn,graphs:graphs.le
 const moved=this.body.contains(document.activeElement)||this.overview.left;this.judged=false;const back=this.
 read().again.some(one=>one.level===level&&one.seed===seed);if(!back||!this.series||this.series.name!==
 kind.name){this.series={name:kind.name,level,seed}}this.task=new Task(problem,{sheet:kind.sheet,asks:kind.
-asks[level-1],pictures:problem.pictures,mistakes:this.mistakes,root:this.site,outcome:what=>this.note(
-problem,kind,what)});this.task.bar.append(this.on,this.one,this.large);this.body.replaceChildren(this.
-task.element);if(this.drafted?.name===turn)this.task.sheet.draft=this.drafted.draft;this.task.sheet.
+asks[level-1],pictures:problem.pictures,mistakes:this.mistakes,lesson:kind.lesson,root:this.site,outcome:what=>this.
+note(problem,kind,what)});this.task.bar.append(this.on,this.one,this.large);this.body.replaceChildren(
+this.task.element);if(this.drafted?.name===turn)this.task.sheet.draft=this.drafted.draft;this.task.sheet.
 fit();if(moved)this.task.sheet.focus();this.overview.left=false;this.seed=seed;this.tell();if(this.goal)
 reveal(this.body,this.goal);this.goal=this.head}async fetch(file){const answer=await fetch(this.site+
 this.address.replace("{}",file));if(!answer.ok)throw new Error(answer.statusText);return answer.json()}note(problem,kind,what){

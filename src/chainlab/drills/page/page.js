@@ -36,7 +36,7 @@ class Practice {
     const start = () => this.ask([]);
     this.overview = new Overview({ kinds, levels, read: (name) => this.read(name), start });
     this.overview.element.open = !location.hash;
-    this.place.replaceChildren(this.overview.element, this.head, this.body);
+    this.place.replaceChildren(this.head, this.body, this.overview.element);
     addEventListener("storage", () => this.tell()); // another tab of this page
     addEventListener("pagehide", () => this.keep());
     this.kind.addEventListener("change", () => this.choose(this.kind.value));
@@ -131,6 +131,7 @@ class Practice {
       asks: kind.asks[level - 1],
       pictures: problem.pictures,
       mistakes: this.mistakes,
+      lesson: kind.lesson,
       root: this.site,
       outcome: (what) => this.note(problem, kind, what),
     });

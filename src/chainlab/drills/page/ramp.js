@@ -17,12 +17,16 @@ export const rowsOf = (mistakes, names) => {
   return rows.length > MANY ? [] : rows.map(([, row]) => row);
 };
 
+// How to compute it: a formula alone would say nothing.
+const start = (hint) => (/^(<[^>]*>|\S)+ = /.test(hint) ? `Start from ${hint}.` : sentence(hint));
+const UNKNOWN = "No single mistake that we know explains this answer, so take it step by step.";
+
 // One mistake is told in full; of several each in a sentence, and then how to compute.
 const kinds = (rows, hint) => {
-  if (!rows.length) return sentence(hint);
+  if (!rows.length) return `${UNKNOWN} ${start(hint)}`;
   if (rows.length === 1) return rows[0].slice(0, 2).join(" ");
   const each = rows.map(([did]) => did).join(" Or: ");
-  return `${each} ${rows.length > 2 ? "All of these" : "Both"} give this answer. ${sentence(hint)}`;
+  return `${each} ${rows.length > 2 ? "All of these" : "Both"} give this answer. ${start(hint)}`;
 };
 
 const SAYS = {
@@ -35,7 +39,7 @@ const SAYS = {
   },
   number({ label, right, given, words }) {
     const is = right === undefined ? "" : `<b>${label} is ${right}.</b> You wrote ${given}. `;
-    return is + sentence(words);
+    return is + start(words);
   },
 };
 

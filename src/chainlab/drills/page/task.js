@@ -21,10 +21,11 @@ const SHEETS = {
 
 // One problem and its buttons: check, show. Who shows it is told what comes of it.
 export class Task {
-  constructor(problem, { sheet, pictures, asks, mistakes, root = "", outcome }) {
+  constructor(problem, { sheet, pictures, asks, mistakes, lesson = ["", ""], root = "", outcome }) {
     this.problem = problem;
     this.pictures = pictures;
     this.mistakes = mistakes;
+    this.lesson = lesson; // for a wrong answer that no mistake explains
     this.root = root;
     this.outcome = outcome;
     this.tries = {}; // how often a wrong answer was given at a place
@@ -102,6 +103,7 @@ export class Task {
   links({ wrong }, tries) {
     if (!this.root || stageOf(tries) === "where") return "";
     const lessons = new Map(rowsOf(this.mistakes, wrong).map(([, , to, page]) => [page, to]));
+    if (!lessons.size) lessons.set(this.lesson[0], this.lesson[1]);
     const address = (lesson) => `${this.root}chapters/${lesson.replace("#", ".html#")}`;
     return [...lessons].map(([page, to]) => `<a href="${address(to)}">${page}</a>`).join(" · ");
   }

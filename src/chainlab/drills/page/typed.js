@@ -135,4 +135,8 @@ export class Typed extends Fields {
   doing(what) {
     this.status(`${what} …`);
   }
+
+  loading(words) {
+    this.status(words);
+  }
 }

@@ -25,7 +25,7 @@ def test_a_wrong_answer_is_pointed_at_then_named_then_answered(page):
     where, kind, number = (words_of(page, tries) for tries in (1, 2, 3))
     assert where == "<b>v</b> isn’t right yet. Look at the marked edge."
     sign, swapped = MISTAKES["sign"].did, MISTAKES["swapped"].did
-    assert kind == f"<b>v</b>: {sign} Or: {swapped} Both give this answer. v = a b."
+    assert kind == f"<b>v</b>: {sign} Or: {swapped} Both give this answer. Start from v = a b."
     assert number == "<b>v is 7.</b> You wrote 5. A path is missing."
     assert words_of(page, 9) == number
     assert "7" not in where + kind
@@ -40,7 +40,9 @@ def test_one_mistake_is_told_in_full_and_too_many_are_no_diagnosis(page):
 
 
 def test_what_is_no_usual_mistake_is_told_how_to_compute(page):
-    assert words_of(page, 2, wrong=[]) == "<b>v</b>: v = a b."
+    assert "explains this answer, so take it step by step. Start from v = a b." in words_of(
+        page, 2, wrong=[]
+    )
     assert "There is no product." in words_of(page, 1, error="there is no product")
 
 
