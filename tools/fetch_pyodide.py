@@ -162,13 +162,15 @@ def move(version: str, carrier: str = "") -> None:
     if not carrier:
         carrier = PYODIDE["carrier"] if version == PYODIDE["version"] else newest_carrier()
     facts = facts_of(version, carrier)
+    folder = RUNTIME.with_name(version)
     try:
-        assemble(RUNTIME.with_name(version), facts)
+        assemble(folder, facts)
     except WrongFileError as error:
         raise SystemExit(
             f"{carrier} does not carry Pyodide {version}: {error}.\n"
             f"Name a release that does: --move {version} {CARRIER}==…"
         ) from None
+    facts["sizes"] = {name: (folder / name).stat().st_size for name in expected(facts)}
     FACTS.write_text(json.dumps(facts, indent=1, sort_keys=True) + "\n")
     print(f"Live cells run on Pyodide {version}, Python {facts['python']}, from now on.")
 

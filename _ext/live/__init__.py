@@ -176,6 +176,7 @@ def publish(target: Path) -> None:
         "version": PYODIDE["version"],
         "runtimes": ["runtime/"] * assembled + [ELSEWHERE],
         "packages": pack(target),
+        "sizes": PYODIDE["sizes"],
     }
     (target / "lock.json").write_text(json.dumps(PYODIDE["lock"], indent=1) + "\n")
     (target / "config.json").write_text(json.dumps(config, indent=1) + "\n")

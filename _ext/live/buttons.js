@@ -1,7 +1,6 @@
 // Offers to run the cells of the page and to check answers. All that this takes is fetched when
 // somebody is about to run something: has rested on a button or in an editor, or ran something before.
 (() => {
-  const BESIDE = 44; // letters of a last line that leaves room for the buttons beside it
   const found = document.getElementById("live-cells");
   if (!found) return;
   const told = JSON.parse(found.textContent);
@@ -25,15 +24,15 @@
   const VERBS = {
     cells: [
       ["run", "Run", "Run this cell, and those above it that have not run (Shift+Enter)"],
-      ["edit", "Edit", "Change the code of this cell"],
       ["stop", "Stop", "End what runs; the values of all cells are lost"],
+      ["edit", "Edit", "Change the code of this cell"],
       ["reset", "Reset", "Bring back the code and output of the book"],
       ["undo", "Undo", "Bring back what Reset took"],
     ],
     answers: [
-      ["edit", "Answer", "Write your answer here"],
       ["run", "Check", "Run the checks on this answer (Shift+Enter)"],
       ["stop", "Stop", "End what runs; the values of all cells are lost"],
+      ["edit", "Answer", "Write your answer here"],
       ["reset", "Reset", "Start again from the code of the book"],
       ["undo", "Undo", "Bring back what Reset took"],
     ],
@@ -58,8 +57,11 @@
         }
     };
     const verbs = kind === "cells" && told.cells[i].file ? [...VERBS.cells, ...FILE] : VERBS[kind];
-    for (const [what, label, title] of verbs)
-      line.before(makeButton(label, act(what), { className: `live-${what}`, title }));
+    const buttons = verbs.map(([what, label, title]) =>
+      makeButton(label, act(what), { className: `live-${what}`, title }),
+    );
+    const [run, stop, ...others] = buttons;
+    bar.prepend(make("span", { className: "live-turn" }, run, stop), ...others);
     box.addEventListener("keydown", (event) => {
       if (event.key !== "Enter" || !event.shiftKey || event.defaultPrevented) return;
       event.preventDefault();
@@ -70,13 +72,14 @@
   function toolbar(name) {
     const line = make("span", { className: "live-status", role: "status" });
     const note = make("span", { className: "live-note" });
+    const says = make("span", { className: "live-says" }, line, " ", note);
     const bar = { className: "live-bar d-print-none", role: "group", ariaLabel: name };
-    return make("div", bar, line, note);
+    return make("div", bar, says);
   }
 
   function withoutServer(line) {
     document
-      .querySelectorAll(".live-bar > .live-run ~ .live-status")
+      .querySelectorAll(".live-turn ~ .live-says > .live-status")
       .forEach((each) => (each.textContent = ""));
     line.textContent =
       "Cells run in pages that come from a web server. In a copy of the course: make serve.";
@@ -124,8 +127,6 @@
   boxes.forEach((box, i) => {
     const made = toolbar(`Cell ${i + 1}`);
     made.append(make("span", { className: "live-number" }, `cell ${i + 1}`));
-    const last = kept.codeOf(box).textContent.trimEnd().split("\n").pop();
-    made.classList.toggle("live-beside", last.length <= BESIDE);
     box.querySelector(".cell_input").append(made);
     const line = made.querySelector(".live-status");
     const { why, idle, takes, opens } = told.cells[i];
@@ -134,7 +135,7 @@
     else if (!idle) {
       equip(box, made, "cells", i);
       line.textContent = takes ?? "";
-      if (opens && told.workbench) line.after(opening(opens));
+      if (opens && told.workbench) made.querySelector(".live-says").before(opening(opens));
     }
   });
 

@@ -1,7 +1,7 @@
 // A piece of code on the page: as the book has it, or as the reader edits it, and its output.
 import { Output } from "./output.js";
 
-const isShown = (element) => element.getClientRects().length > 0;
+const isShown = (element) => element.checkVisibility({ visibilityProperty: true });
 
 export class Cell {
   /** `about` is what the page says of it; `name` is what messages call it, `key` what it is kept as. */
@@ -49,18 +49,30 @@ export class Cell {
   }
 
   status(...parts) {
+    this.does = "";
+    this.say(...parts);
+  }
+
+  say(...parts) {
     clearInterval(this.clock);
+    this.bar.style.removeProperty("--loaded");
     this.line.replaceChildren(...parts);
   }
 
   /** Say what goes on, and for how long; the seconds are not read out. */
   doing(what) {
-    const seconds = document.createElement("span");
-    seconds.ariaHidden = "true";
-    this.status(`${what} …`, seconds);
-    const began = Date.now();
-    const tell = () => (seconds.textContent = ` ${Math.round((Date.now() - began) / 1000)} s`);
+    if (what !== this.does) this.began = Date.now(); // what goes on after a download began before it
+    this.does = what;
+    const seconds = make("span", { ariaHidden: "true" });
+    this.say(`${what} …`, seconds);
+    const tell = () => (seconds.textContent = ` ${Math.round((Date.now() - this.began) / 1000)} s`);
     this.clock = setInterval(tell, 1000);
+  }
+
+  /** Say how far a download is, and show which part of it is here. */
+  loading(words, part) {
+    this.say(words);
+    this.bar.style.setProperty("--loaded", `${100 * part}%`);
   }
 
   /** Say something that stays whatever the cell does. */
@@ -81,8 +93,9 @@ export class Cell {
 
   freshOutput() {
     this.built?.dispatchEvent(new Event("reveal")); // who runs a cell wants to see what it shows
-    this.output?.element.remove();
-    this.output = new Output(this.name, this.built);
+    const before = this.output?.element ?? this.built;
+    this.output = new Output(this.name, this.built, before?.getBoundingClientRect().height);
+    if (before !== this.built) before?.remove();
     this.built?.replaceWith(this.gap); // not only hidden: its ids would shadow those of the output
     const mark = this.box.querySelector(".checked > details > .cell_input");
     const above = this.gap.isConnected ? this.gap : (mark ?? this.box.lastChild);
@@ -93,9 +106,11 @@ export class Cell {
   /** Open the editor, with the focus in it unless this brings back what was kept. */
   async edit(base, act, text = this.original, focus = true) {
     const { openEditor } = await import(new URL("editor.js", base).href);
-    if (this.editor) return;
+    if (this.editor) return void (focus && this.editor.focus());
     this.code.closest("details")?.setAttribute("open", "");
     this.desk = make("div", { className: "live-editor" });
+    const { font, padding } = getComputedStyle(this.code);
+    Object.assign(this.desk.style, { font, padding });
     this.code.closest(".highlight").before(this.desk);
     this.editor = openEditor(this.desk, text, act.run, () => this.focusBar());
     if (focus) this.editor.focus();

@@ -61,6 +61,7 @@ class Page {
       speaker.status(whyNot(error.message));
       return null;
     } finally {
+      cell.output?.settle();
       this.turns.end(cell);
     }
   }

@@ -1,12 +1,21 @@
 // What a cell shows: streams, displays, tracebacks, in the order in which they come.
 
 export class Output {
-  /** An empty region, called `name`; `built` is what the book shows in its place. */
-  constructor(name, built) {
+  /**
+   * An empty region, called `name`; `built` is what the book shows in its place. It has the height
+   * of what stood there until it settles, so that nothing below moves meanwhile.
+   */
+  constructor(name, built, height = 0) {
     this.built = built;
     this.cleared = false;
     const className = "cell_output live-output";
     this.element = make("div", { className, role: "region", ariaLabel: `Output of ${name}` });
+    this.element.style.minHeight = `${height}px`;
+  }
+
+  /** All is here. */
+  settle() {
+    this.element.style.minHeight = "";
   }
 
   place(className, ...inside) {
@@ -20,9 +29,9 @@ export class Output {
   stream(name, text) {
     let last = this.element.lastElementChild;
     if (this.cleared || !last?.classList.contains(name)) {
-      last = this.place(`stream ${name}`, make("pre", { tabIndex: 0 }));
+      last = this.text(`stream ${name}`, "");
     }
-    const pre = last.firstChild;
+    const pre = last.querySelector("pre");
     pre.textContent = overwritten(pre.textContent + text);
   }
 
@@ -54,8 +63,10 @@ export class Output {
     }
   }
 
+  /** Set text as the book sets what code prints. */
   text(className, text) {
-    this.place(className, make("pre", { tabIndex: 0 }, text));
+    const set = make("div", { className: "highlight" }, make("pre", { tabIndex: 0 }, text));
+    return this.place(className, set);
   }
 
   clear(wait) {

@@ -1,7 +1,9 @@
 // Starts Python, asks it to run things, and ends it.
 
 const DOES = { start: "Starting Python", run: "Running", check: "Checking", typed: "Checking" };
-const megabytes = (bytes) => `${(bytes / 1e6).toFixed(1)} MB`;
+const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
+const loading = (received, total) =>
+  `Loading Python: ${megabytes(received)} of ${megabytes(total)} MB`;
 
 export const UNREACHABLE =
   "Python could not be loaded: this site does not carry it, and the network has none. " +
@@ -82,7 +84,8 @@ export class Python {
   receive({ type, ...data }) {
     if (!this.waiting) return;
     const { cell, does, resolve } = this.waiting;
-    if (type === "progress") cell?.status(`Loading Python: ${megabytes(data.received)} …`);
+    const { received, total } = data;
+    if (type === "progress") cell?.loading(loading(received, total), received / total);
     else if (type === "loaded") cell?.doing(does);
     else if (type === "begun") cell?.begun?.();
     else if (type === "failed") this.fail(data.message);

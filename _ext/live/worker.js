@@ -10,7 +10,10 @@ const say = (type, content = {}) => postMessage({ type, ...content });
 // --- the files of the runtime: counted while they come, and kept for the next time ---------------
 
 const fetchDirectly = self.fetch.bind(self);
+const AT_FIRST = /\.wasm$|^python_stdlib|^numpy/; // of the files, those that every start takes
+const awaited = new Set(); // names of files
 let received = 0;
+let total = 0; // bytes of what is awaited
 let coming = 0; // files
 
 async function openStore() {
@@ -24,12 +27,17 @@ async function openStore() {
   }
 }
 
+function expectFile(name) {
+  if (!awaited.has(name)) total += config.sizes[name] ?? 0;
+  awaited.add(name);
+}
+
 function counted(response) {
   coming += 1;
   const count = new TransformStream({
     transform(chunk, controller) {
       received += chunk.byteLength;
-      say("progress", { received });
+      say("progress", { received, total: Math.max(received, total) });
       controller.enqueue(chunk);
     },
     flush() {
@@ -41,12 +49,21 @@ function counted(response) {
   return new Response(response.body.pipeThrough(count), { status, statusText, headers });
 }
 
+/** A browser keeps what it compiled of a response of its own, and of no other: a copy is counted. */
+function compiled(response) {
+  if (response.ok)
+    counted(response.clone())
+      .body.pipeTo(new WritableStream())
+      .catch(() => {});
+  return response;
+}
+
 function keepWhatIsFetched(store, runtime) {
   self.fetch = async (input, options) => {
     const address = input instanceof Request ? input.url : String(input);
-    // A browser keeps what it compiled of a response of its own, and of no other.
-    const isCompiled = address.endsWith(".wasm");
-    if (isCompiled || !address.startsWith(runtime)) return fetchDirectly(input, options);
+    if (!address.startsWith(runtime)) return fetchDirectly(input, options);
+    expectFile(address.split("/").pop());
+    if (address.endsWith(".wasm")) return compiled(await fetchDirectly(input, options));
     const kept = store && (await store.match(address));
     if (kept) return counted(kept);
     const response = await fetchDirectly(input, options);
@@ -72,6 +89,9 @@ async function start() {
   const text = (name) => fetchDirectly(new URL(name, root)).then((r) => r.text());
   config = JSON.parse(await text("config.json"));
   const runtimes = config.runtimes.map((address) => new URL(address, root).href);
+  Object.keys(config.sizes)
+    .filter((name) => AT_FIRST.test(name))
+    .forEach(expectFile);
   const [runtime, { loadPyodide }] = await firstThatAnswers(runtimes);
   keepWhatIsFetched(await openStore(), runtime);
   const [lock, runnerText, checkerText, packages] = await Promise.all([

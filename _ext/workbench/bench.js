@@ -57,6 +57,10 @@ export class Bench {
     if (!this.isReady && !this.ended) this.status("Starting Python …");
   }
 
+  loading(words) {
+    if (!this.ended) this.status(words);
+  }
+
   /** All is loaded, and the program runs; which cannot say so again to have more time. */
   begun() {
     if (this.isReady) this.slow ??= setTimeout(() => this.python.fail("slow"), LONGEST);
@@ -79,7 +83,7 @@ export class Bench {
       await this.python.started(this);
       await this.python.ask(this, { type: "run", source: question(READY, "graph"), name: "" });
       this.isReady = true;
-      this.status("");
+      if (!this.ended) this.status("");
     })().catch((error) => {
       this.starting = null;
       this.status(whyNot(error));

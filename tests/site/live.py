@@ -61,6 +61,7 @@ CELLS = {
     "of own": "def double():\n    return 2 * own\n\nown + 1",
     "other": "own = 'two'",
     "of other": "own, double()",
+    "long": "print('this line is longer', 'than most of the lines', 'that stand above')",
     "glued": "from myst_nb import glue\nglue('six', 6.0, display=False)\n"
     "glue('third', -1 / 3, display=False)",
 }

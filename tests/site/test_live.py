@@ -1,6 +1,7 @@
 """Cells that run in the reader's browser, driven by a reader in a real one."""
 
 import json
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -127,6 +128,58 @@ def test_running_a_cell_lifts_its_veil(page: Page) -> None:
 def test_run_shows_output_in_place_of_the_built_one(page: Page) -> None:
     expect(run(page, "six")).to_have_text("6")
     expect(cell(page, "six").locator(".cell_output:not(.live-output)")).to_be_hidden()
+
+
+STANDS = """() => {
+    const parts = [...document.querySelectorAll(
+        ".bd-article :is(h1, p, .live-bar, .live-turn, .live-edit)",
+    )].filter((part) => part.checkVisibility() && !part.closest(".cell_output"));
+    const place = ({ x, y, width, height }) => [x, y + scrollY, width, height].join();
+    const places = () => parts.map((part) => place(part.getBoundingClientRect()));
+    const before = places();
+    const moved = (window.moved = new Set());
+    const look = () => {
+        places().forEach((now, i) => now === before[i] || moved.add(parts[i].outerHTML));
+        if (moved === window.moved) requestAnimationFrame(look);
+    };
+    look();
+}"""
+MOVED = "() => { const found = [...moved]; window.moved = undefined; return found; }"
+LONGEST = "Stopped. Python starts afresh: what cells had computed is gone."
+
+
+@pytest.mark.parametrize("name", ["six", "long"])  # with a short last line, and with a long one
+def test_nothing_moves_when_a_button_is_pressed(page: Page, name: str) -> None:
+    """What runs has the room of the output before it, and words have the room of the bar."""
+    cell(page, name).locator(".live-run").scroll_into_view_if_needed()
+    page.evaluate(STANDS)
+    run(page, name)
+    cell(page, name).locator(".live-edit").click()
+    expect(cell(page, name).locator(".cm-content")).to_be_focused()
+    cell(page, name).locator(".live-status").evaluate("(line, says) => line.append(says)", LONGEST)
+    page.evaluate("() => new Promise(requestAnimationFrame)")
+    assert page.evaluate(MOVED) == []
+
+
+def test_a_download_says_how_far_it_is(page: Page, opened: Opened) -> None:
+    page.evaluate(FORGET)
+    other = opened.page.context.new_page()
+    other.goto(page.url)
+    line = "document.querySelectorAll('.live-status')[1]"
+    watch = f"""() => {{
+        window.said = [];
+        const line = {line};
+        const tell = () => said.push([line.textContent, getComputedStyle(line.closest(".live-bar"))
+            .getPropertyValue("--loaded")]);
+        new MutationObserver(tell).observe(line, {{ childList: true }});
+    }}"""
+    other.evaluate(watch)
+    run(other, "six")
+    said = [(words, part) for words, part in other.evaluate("said") if "Loading" in words]
+    assert said
+    assert all(re.fullmatch(r"Loading Python: [\d.]+ of [\d.]+ MB", words) for words, _ in said)
+    assert all(0 < float(part.removesuffix("%")) <= 100 for _, part in said)
+    other.close()
 
 
 @pytest.mark.walk
@@ -497,6 +550,7 @@ def test_the_keyboard_is_enough(page: Page) -> None:
     finished(page, "six")
     page.keyboard.press("Escape")
     expect(cell(page, "six").locator(".live-run")).to_be_focused()
+    page.keyboard.press("Tab")
     page.keyboard.press("Tab")
     expect(cell(page, "six").locator(".live-reset")).to_be_focused()
     page.keyboard.press("Enter")
