@@ -5,6 +5,21 @@ import { button, startOf, told } from "./told.js";
 
 export const COLOURS = { "": "the reader’s", light: "light", dark: "dark" };
 
+/** Buttons that unfold over what is below, and fold when one is pressed or the reader leaves them. */
+function menu(title, ...buttons) {
+  const list = make("div", { className: "bench-menu" }, ...buttons);
+  const fold = make("details", { className: "bench-share" }, make("summary", {}, title), list);
+  const close = () => (fold.open = false);
+  list.addEventListener("click", close);
+  addEventListener("click", ({ target }) => fold.contains(target) || close());
+  fold.addEventListener("keydown", ({ key }) => {
+    if (key !== "Escape" || !fold.open) return;
+    close();
+    fold.querySelector("summary").focus();
+  });
+  return fold;
+}
+
 export class Share {
   /** `asked` gives the text and the view as they are now; `status` says something. */
   constructor(stage, asked, status) {
@@ -30,8 +45,8 @@ export class Share {
     this.save.hidden = true;
   }
 
-  /** The buttons of the page, or of the page that others show in a frame. */
-  get buttons() {
+  /** What the toolbar has: a menu, or in a frame on another page a link and a button. */
+  get offers() {
     if (told.isEmbedded) {
       const link = make("a", { href: told.here }, "Open in the workbench");
       this.onward = Object.assign(link, { target: "_blank", rel: "noopener" });
@@ -44,7 +59,7 @@ export class Share {
       this.panel.hidden = !this.panel.hidden;
       this.point();
     });
-    return [link, embed, this.save, this.saveSvg, this.savePng, this.copyCode];
+    return [menu("Share", link, embed, this.copyCode, this.save, this.saveSvg, this.savePng)];
   }
 
   /** Offer what an answer has to take along. */

@@ -34,8 +34,9 @@ class Workbench {
   }
 
   build() {
-    const run = button("▸ Run", "Run (Shift+Enter)", () => this.run());
-    const acts = [...(told.isEmbedded ? [] : [this.choice()]), run, ...this.share.buttons];
+    const run = button("▶ Run", "Run (Shift+Enter)", () => this.run());
+    run.className = "bench-run";
+    const acts = [...(told.isEmbedded ? [] : [this.choice()]), run, ...this.share.offers];
     const acting = group("Program", ...acts);
     const { desk, share, stage, views } = this;
     const program = [share.panel, desk.notice, desk.place, stage.wrong];

@@ -218,8 +218,15 @@ FAILS = "print('said')\nx = Node(2.0)\ny = exp(x)\ny"
 def left(page: Page) -> list[str]:
     """What stands there of the program that ran last, its view left aside."""
     marks = page.locator("[class*=cm-lintRange]").evaluate_all("all => all.map(e => e.className)")
-    parts = [".bench-wrong li", ".bench-printed:visible", "button:visible:text('Copy code')"]
-    return [*marks, *(text for part in parts for text in page.locator(part).all_inner_texts())]
+    code = ".bench-share button:not([hidden]):text('Copy code')"
+    parts = [".bench-wrong li", ".bench-printed:visible", code]
+    return [*marks, *(text for part in parts for text in page.locator(part).all_text_contents())]
+
+
+def take(page: Page, name: str) -> None:
+    """Press what the menu Share offers."""
+    page.locator(".bench-share summary").click()
+    page.get_by_role("button", name=name, exact=True).click()
 
 
 @pytest.mark.walk
@@ -305,7 +312,7 @@ def test_a_link_shows_its_code_and_waits(browser: Browser, page: Page, address: 
 def test_the_link_is_copied_or_shown(page: Page, address: str) -> None:
     run(page, OPEN)
     page.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(Error('no')); }")
-    page.get_by_role("button", name="Copy link").click()
+    take(page, "Copy link")
     field = page.locator(".bench-status textarea")
     expect(field).to_have_value(re.compile(re.escape(address) + r"#f=[\w-]+$"))
 
@@ -313,7 +320,7 @@ def test_the_link_is_copied_or_shown(page: Page, address: str) -> None:
 def test_the_view_is_saved_as_a_file_that_plays(browser: Browser, page: Page) -> None:
     run(page, OPEN, "play")
     with page.expect_download() as download:
-        page.get_by_role("button", name="Save as file").click()
+        take(page, "Save as file")
     path = download.value.path()
     assert download.value.suggested_filename == "play.html"
     other = browser.new_page()
@@ -406,15 +413,22 @@ def test_the_drawing_is_saved_as_svg_and_png(browser: Browser, page: Page, addre
     files = {}
     for name in ("SVG", "PNG"):
         with other.expect_download() as download:
-            other.get_by_role("button", name=name, exact=True).click()
+            take(other, name)
         files[name] = download.value.path().read_bytes()
     assert files["PNG"].startswith(b"\x89PNG")
     svg = files["SVG"].decode()
     assert "sans-serif" in svg
     assert not re.search(r"var\(|light-dark|href|url\(|<style|<script", svg)
+    stands = "() => document.querySelector('.bench-desk').getBoundingClientRect().y + scrollY"
+    before = other.evaluate(stands)
     show(other, "play")
     shown(other, "play")
+    other.locator(".bench-share summary").click()
+    expect(other.get_by_role("button", name="Copy link")).to_be_visible()
     expect(other.get_by_role("button", name="SVG", exact=True)).to_be_hidden()
+    assert other.evaluate(stands) == before
+    other.keyboard.press("Escape")
+    expect(other.get_by_role("button", name="Copy link")).to_be_hidden()
     other.close()
 
 
@@ -604,7 +618,7 @@ def test_a_view_goes_nowhere_by_itself(page: Page, other: str) -> None:
 @pytest.mark.walk
 def test_it_is_embedded_elsewhere(browser: Browser, page: Page, other: str, tmp_path: Path) -> None:
     """A starting point is shown at once; a program is read first, and gets out no more."""
-    page.get_by_role("button", name="Embed").click()
+    take(page, "Embed")
     line = page.get_by_role("textbox", name="HTML")
     expect(line).to_have_value(re.compile("embed.html#f="))
     before = line.input_value()
@@ -617,7 +631,7 @@ def test_it_is_embedded_elsewhere(browser: Browser, page: Page, other: str, tmp_
     expect(line).to_have_value(re.compile("#s=two-additions&amp;view=graph&amp;theme=dark"))
     expect(page.locator(".bench-panel")).to_contain_text("your own computer")
     start = line.input_value()
-    page.get_by_role("button", name="Embed").click()
+    take(page, "Embed")
     closed = program.replace("<iframe", '<iframe sandbox="allow-scripts"')  # without storage
     (tmp_path / "index.html").write_text(
         f'<!doctype html><html lang="en"><title>Host</title>{start}{program}{closed}'
