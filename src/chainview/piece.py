@@ -11,6 +11,7 @@ from typing import Any
 from chainview.draw.palette import COLORS, style
 
 HERE = files(__package__)
+TRANSPORT = HERE / "transport.css"  # of the bar below a figure that has steps
 
 
 class Piece(ABC):

@@ -207,14 +207,14 @@ def test_an_embedded_starting_point_is_drawn(course: Reader) -> None:
 def test_the_player_plays(course: Reader) -> None:
     course.open("chapters/atlas/orders-and-sorts.html")
     player = ".chaingrad-player"
-    count = int(course.text(f"{player} .cg-count").rpartition("/")[2])
+    count = int(course.text(f"{player} .cg-count").rpartition(" of ")[2])
     course.click(f"{player} [aria-label=Play]")
-    course.reads(f"{player} .cg-count", f"{count} / {count}")
+    course.reads(f"{player} .cg-count", f"step {count} of {count}")
     course.click(f"{player} .cg-scroll")
     course.press(Keys.ARROW_LEFT)
-    course.reads(f"{player} .cg-count", f"{count - 1} / {count}")
+    course.reads(f"{player} .cg-count", f"step {count - 1} of {count}")
     course.press(Keys.HOME)
-    course.reads(f"{player} .cg-count", f"1 / {count}")
+    course.reads(f"{player} .cg-count", f"step 1 of {count}")
 
 
 def test_nudge_follows_the_keys_and_the_mouse(course: Reader) -> None:

@@ -96,17 +96,17 @@ def test_keys_and_buttons(show: Show) -> None:
     page.locator(".cg-live .cg-scroll").focus()
     for key, at in [("ArrowRight", 2), ("ArrowRight", 3), ("ArrowLeft", 2), ("End", last)]:
         page.keyboard.press(key)
-        expect(count).to_have_text(f"{at} / {last}")
+        expect(count).to_have_text(f"step {at} of {last}")
     for name in ("Backward", "Sort", "Forward"):
         page.get_by_role("button", name=name, exact=True).click()
         first = next(i for i, step in enumerate(player.steps) if step.phase == name)
-        expect(count).to_have_text(f"{first + 1} / {last}")
+        expect(count).to_have_text(f"step {first + 1} of {last}")
         chosen = page.locator("button[aria-current=step]")
         expect(chosen).to_have_text(name)
     slider = page.get_by_role("slider", name="Step")
     slider.focus()
     page.keyboard.press("ArrowRight")
-    expect(count).to_have_text(f"2 / {last}")
+    expect(count).to_have_text(f"step 2 of {last}")
     assert slider.get_attribute("aria-valuetext") == f"2 of {last}, Forward"
 
 
@@ -121,7 +121,7 @@ def test_space_plays_to_the_end_and_pauses(show: Show) -> None:
     expect(page.get_by_role("button", name="Play")).to_be_visible()
     page.keyboard.press(" ")
     page.clock.run_for(8 * 1400 // 4)  # as many steps at this speed
-    expect(page.locator(".cg-count")).to_have_text("8 / 8")
+    expect(page.locator(".cg-count")).to_have_text("step 8 of 8")
     expect(page.get_by_role("button", name="Play")).to_be_visible()
     assert f"[{', '.join(toposort('d', SORTED))}]" in words(page).inner_text()
 
@@ -133,18 +133,18 @@ def test_keys_that_belong_to_others(show: Show) -> None:
     playing = page.get_by_role("button", name="Pause")
     forward = page.get_by_role("button", name="One step forward")
     forward.press(" ")  # a button's own key
-    expect(count).to_have_text(f"2 / {last}")
+    expect(count).to_have_text(f"step 2 of {last}")
     expect(playing).to_have_count(0)
     stage = page.locator(".cg-live .cg-scroll")
     for modifier in ("Control", "Alt", "Meta"):
         stage.press(f"{modifier}+ArrowRight")
-    expect(count).to_have_text(f"2 / {last}")
+    expect(count).to_have_text(f"step 2 of {last}")
     for element in (page.get_by_role("slider", name="Step"), stage):
         element.press(" ")
         expect(playing).to_be_visible()
         element.press(" ")
         expect(playing).to_have_count(0)
-    expect(count).to_have_text(f"2 / {last}")  # it goes on from where it is
+    expect(count).to_have_text(f"step 2 of {last}")  # it goes on from where it is
     stage.press("End")
     assert page.evaluate("scrollY") == 0  # and no key scrolls the page
 
@@ -164,7 +164,7 @@ def test_the_ends_have_one_way_on(show: Show) -> None:
         assert (back.is_enabled(), forward.is_enabled()) == ends
     stage.press("End")
     page.get_by_role("button", name="Play").click()
-    expect(page.locator(".cg-count")).to_have_text(f"1 / {last}")
+    expect(page.locator(".cg-count")).to_have_text(f"step 1 of {last}")
 
 
 @pytest.mark.walk
@@ -176,7 +176,7 @@ def test_a_player_that_is_taken_away_stops(show: Show) -> None:
         document.querySelector(".chaingrad-player").remove();
     }""")
     page.clock.run_for(9000)
-    assert page.evaluate("count.textContent").startswith("1 /")
+    assert page.evaluate("count.textContent").startswith("step 1 of")
 
 
 def paused(page: Page) -> Page:
@@ -452,7 +452,7 @@ STANDS = f"""player => {{
         steps.push({{
             bottom: live.bottom, top: live.top,
             inside: svg.left >= live.left && svg.right <= live.right
-                && svg.top >= live.top && svg.bottom <= box('.cg-words').top,
+                && svg.top >= live.top && svg.bottom <= box('.cg-transport').top,
             hidden: [stage.scrollWidth - stage.clientWidth,
                      stage.scrollHeight - stage.clientHeight],
             page: document.documentElement.scrollWidth,
@@ -495,7 +495,7 @@ def check_view(page: Page, player: Locator, width: int, height: int) -> None:
     page.keyboard.press("Home")
     steps = player.evaluate(STANDS)
     last = len(steps)
-    assert [step["count"] for step in steps] == [f"{i} / {last}" for i in range(1, last + 1)]
+    assert [step["count"] for step in steps] == [f"step {i} of {last}" for i in range(1, last + 1)]
     for step in steps:
         assert step["hidden"] == [0, 0]
         assert step["inside"]

@@ -1,14 +1,5 @@
 import { make, makeButton } from "../ui.js";
 
-const ICONS = {
-  play: "M4 2l10 6-10 6z",
-  pause: "M3 2h4v12H3zM9 2h4v12H9z",
-  back: "M12 2v12L4 8zM2 2h2v12H2z",
-  next: "M4 2v12l8-6zM12 2h2v12h-2z",
-};
-const icon = (name) =>
-  `<svg viewBox="0 0 16 16" aria-hidden="true"><path d="${ICONS[name]}"/></svg>`;
-
 // Buttons that jump to a phase, and what the colours mean.
 export class Phases {
   constructor(phases, jump) {
@@ -40,42 +31,6 @@ export class Words {
 
   show({ words }) {
     this.said.innerHTML = words;
-  }
-}
-
-// The buttons, the slider and the speed; where they are used, the player is told.
-export class Bar {
-  constructor(count, player) {
-    const named = (name, title, act) =>
-      makeButton("", act, { innerHTML: icon(name), "aria-label": title, title });
-    this.back = named("back", "One step back", () => player.go(player.at - 1));
-    this.next = named("next", "One step forward", () => player.go(player.at + 1));
-    this.toggle = named("play", "Play", () => player.toggle());
-    this.toggle.classList.add("cg-play");
-    const range = { type: "range", min: "0", max: String(count - 1), value: "0" };
-    this.slider = make("input", { ...range, "aria-label": "Step" });
-    this.slider.addEventListener("input", () => player.go(+this.slider.value));
-    this.count = make("span", { class: "cg-count" });
-    this.count.style.minWidth = `${2 * String(count).length + 2}ch`; // the bar stays as it is
-    const option = (x) => make("option", { value: x, defaultSelected: x === 1 }, `${x}×`);
-    this.speed = make("select", { "aria-label": "Speed" }, ...[0.5, 1, 2, 4].map(option));
-    this.bar = make("div", { class: "cg-bar" });
-    this.bar.append(this.back, this.toggle, this.next, this.slider, this.count, this.speed);
-  }
-
-  show({ title }, at, count) {
-    this.slider.value = at;
-    this.slider.setAttribute("aria-valuetext", `${at + 1} of ${count}, ${title}`);
-    this.count.textContent = `${at + 1} / ${count}`;
-    this.back.disabled = at === 0;
-    this.next.disabled = at === count - 1;
-  }
-
-  // What the button in the middle does.
-  offer(name, text) {
-    this.toggle.innerHTML = icon(name);
-    this.toggle.setAttribute("aria-label", text);
-    this.toggle.title = text;
   }
 }
 

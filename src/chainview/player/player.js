@@ -1,8 +1,7 @@
+import { Transport } from "../transport.js";
 import { dataOf, make } from "../ui.js";
-import { Bar, Details, Phases, Words } from "./parts.js";
+import { Details, Phases, Words } from "./parts.js";
 import { Stage } from "./stage.js";
-
-const BEAT = 1400; // milliseconds that a step stays at normal speed
 
 // Shows one step of a graph after the other; see player.py for what it reads.
 export class Player {
@@ -12,9 +11,7 @@ export class Player {
     this.steps = steps.map(([phase, words, nodes, edge, changes, entries]) => {
       return { phase, title: phases[phase], words, nodes, edge, changes, entries };
     });
-    this.last = steps.length - 1;
     this.at = -1; // which step is shown
-    this.timer = 0;
     this.build(phases, label);
     this.stage.put(start);
     this.undo = this.before(start);
@@ -28,11 +25,11 @@ export class Player {
     this.stage = new Stage([frames.at(-1), ...others], label);
     this.phases = new Phases(phases, jump);
     this.words = new Words(steps);
-    this.bar = new Bar(steps.length, this);
+    this.bar = new Transport(steps.length, (k) => this.show(k));
     this.details = new Details();
     const live = make("div", { class: "cg-live" });
     if (phases.length > 1) live.append(this.phases.bar);
-    live.append(this.stage.place, this.words.place, this.bar.bar);
+    live.append(this.stage.place, this.bar.bar, this.words.place);
     if (steps.some(({ entries }) => entries.length)) live.append(this.details.fold);
     root.querySelector("script").before(live);
   }
@@ -51,10 +48,10 @@ export class Player {
   begin() {
     this.root.dataset.ready = "";
     this.fit();
-    this.show(0);
+    this.bar.put(0);
     new ResizeObserver(() => this.fit()).observe(this.root);
     window.addEventListener("resize", () => this.fit());
-    this.root.addEventListener("keydown", (event) => this.press(event));
+    this.bar.listen(this.root);
   }
 
   // Leave the graph as much height as the words and the controls do not take.
@@ -65,69 +62,20 @@ export class Player {
     const above = parseFloat(getComputedStyle(page).scrollPaddingTop) || 0; // a fixed header
     const rest = [this.phases.bar, this.words.place, this.bar.bar, this.details.fold.firstChild];
     const room = rest.reduce((left, part) => left - part.offsetHeight, view - above);
-    if (this.stage.fit(room) && this.at >= 0) this.stage.mark(this.steps[this.at], this.beat);
+    if (this.stage.fit(room) && this.at >= 0) this.stage.mark(this.steps[this.at], this.bar.beat);
   }
 
-  get beat() {
-    return BEAT / +this.bar.speed.value;
-  }
-
-  show(k) {
-    const to = Math.max(0, Math.min(this.last, k));
-    if (to === this.at) return;
+  show(to) {
     while (this.at < to) this.stage.put(this.steps[++this.at].changes);
     while (this.at > to) this.stage.put(this.undo[this.at--]);
     const step = this.steps[to];
-    this.stage.mark(step, this.beat);
+    this.stage.mark(step, this.bar.beat);
     this.stage.reveal(step);
-    for (const part of [this.words, this.bar, this.phases, this.details]) {
-      part.show(step, to, this.steps.length);
-    }
+    for (const part of [this.words, this.phases, this.details]) part.show(step);
+    return step.title;
   }
 
   go(k) {
-    this.pause();
-    this.show(k);
-  }
-
-  toggle() {
-    if (this.timer) this.pause();
-    else this.play();
-  }
-
-  pause() {
-    clearTimeout(this.timer);
-    this.timer = 0;
-    this.bar.offer("play", "Play");
-  }
-
-  play() {
-    if (this.at === this.last) this.show(0);
-    this.bar.offer("pause", "Pause");
-    this.wait();
-  }
-
-  wait() {
-    this.timer = setTimeout(() => {
-      if (!this.root.isConnected) return;
-      this.show(this.at + 1);
-      if (this.at === this.last) this.pause();
-      else this.wait();
-    }, this.beat);
-  }
-
-  press(event) {
-    if (event.altKey || event.ctrlKey || event.metaKey) return;
-    const own = event.target.closest("button, select, summary, input, pre");
-    const moves = { ArrowLeft: this.at - 1, ArrowRight: this.at + 1, Home: 0, End: this.last };
-    if (event.key in moves && !event.target.closest("select, input, .cg-entries")) {
-      this.go(moves[event.key]);
-    } else if (event.key === " " && (!own || own === this.bar.slider)) {
-      this.toggle();
-    } else {
-      return;
-    }
-    event.preventDefault();
-    event.stopPropagation(); // a notebook has its own use for these keys
+    this.bar.go(k);
   }
 }

@@ -8,7 +8,7 @@ from functools import cached_property
 from importlib.resources import files
 from typing import Any
 
-from chainview.piece import Piece, piece
+from chainview.piece import TRANSPORT, Piece, piece
 from chainview.player import picture
 from chainview.player.names import plain
 from chainview.player.steps import SlotChange, Step
@@ -20,7 +20,7 @@ BEYOND = (
 )
 HERE = files(__package__)
 SCRIPT = HERE / "players.bundle.js"
-SHEETS = (picture.SHEET, HERE / "player.css")
+SHEETS = (picture.SHEET, TRANSPORT, HERE / "player.css")
 
 
 @dataclass(frozen=True, repr=False)
