@@ -12,12 +12,12 @@ const SHORTEST = 20; // milliseconds between two pictures
 
 // The bar below a figure that has steps: back, play, forward, a slider, which step it is, the speed.
 // `show` draws a step and says what else a screen reader should hear of it. Steps are counted from
-// `first`; each stays for `beat` milliseconds.
+// `first`, by `every`; each stays for `beat` milliseconds.
 export class Transport {
-  constructor(count, show, { beat = 1400, first = 1 } = {}) {
+  constructor(count, show, { beat = 1400, first = 1, every = 1 } = {}) {
     this.show = show;
     this.normal = beat;
-    this.number = (k) => k + first;
+    this.number = (k) => k * every + first;
     this.last = count - 1;
     this.at = -1; // which step is shown
     this.timer = 0;

@@ -261,65 +261,124 @@ SLOPES = np.linspace(-1, 2, STEPS)
 
 def run():
     loss = np.geomspace(1, 0.01, STEPS)
-    lines = {"whole": np.outer(SLOPES, WHERE), "part": np.outer(SLOPES**2, WHERE)}
-    table = {"slope": np.stack([SLOPES, -SLOPES], axis=1)}
-    return replay(WHERE, lines, {"loss": loss}, numbers=table, columns=["it", "its negative"])
+    whole, part = np.outer(SLOPES, WHERE), np.outer(SLOPES**2, WHERE)
+
+    def record(size, seed):
+        curves = {"whole": whole, "part": part} if size == 2 else {"whole": whole}
+        return curves, loss * 10.0**-seed
+
+    return replay(WHERE, record, {"size": [1, 2], "seed": [0, 1]}, start=(2, 0), every=5)
 
 
 def check_step(page: Page | Locator, k: int) -> None:
-    """The figure shows step k in its words, table, curves, and with its mark."""
-    expect(page.locator(".cg-words")).to_contain_text(f"step {k} of {STEPS - 1}. loss: ")
-    texts = [f"{x:.2f}".replace("-", "−") for x in (SLOPES[k], -SLOPES[k])]
-    expect(page.locator("th ~ td")).to_have_text(texts)
+    """The figure shows step k in its words and curves, with its mark, and each curve's name."""
+    expect(page.locator(".cg-count")).to_have_text(f"step {5 * k} of 95")
     tops = []
-    for name in ("whole", "part"):
-        d = page.locator(f".cg-curve-{['whole', 'part'].index(name)}").get_attribute("d") or ""
+    for i in (0, 1):
+        d = page.locator(f".cg-curve-{i}").get_attribute("d") or ""
         tops.append([float(y) for y in re.findall(r"[ML]\S+ (-?[\d.]+)", d)])
     rises = [line[0] - line[-1] for line in tops]
     assert rises[1] == pytest.approx(rises[0] * SLOPES[k], abs=1.5)
-    words = page.locator(".cg-words").text_content()
+    names = page.locator("text.cg-name").evaluate_all("all => all.map(t => +t.getAttribute('y'))")
+    assert abs(names[0] - names[1]) >= 13.9
+    words = page.locator(".cg-setting").text_content() or ""
+    value = page.locator(".cg-mark text").text_content() or ""
+    assert words == f"size 2, seed 0, step {5 * k} of 95, loss {value}"
+    assert float(value) == pytest.approx(0.01 ** (k / (STEPS - 1)), rel=1e-3)
     assert page.get_by_role("img").get_attribute("aria-label") == words
 
 
 def test_a_run_by_keyboard(show: Show) -> None:
-    page = show(run().html)
+    page = show(run().html, reduced_motion="reduce")
     check_step(page, 0)
-    page.keyboard.press("Tab")
-    expect(page.get_by_role("button", name="Play")).to_be_focused()
-    page.keyboard.press("Tab")
-    slider = page.get_by_role("slider", name="step")
-    expect(slider).to_be_focused()
-    for key, k in [("ArrowRight", 1), ("End", 19), ("ArrowLeft", 18), ("Home", 0), ("ArrowUp", 1)]:
-        page.keyboard.press(key)
-        check_step(page, k)
-        words = page.locator(".cg-words").text_content() or ""
-        expect(slider).to_have_attribute("aria-valuetext", words)
+    slider = page.get_by_role("slider", name="Step")
+    for focused in (page.get_by_role("button", name="Play"), slider):
+        focused.focus()
+        moves = [("ArrowRight", 1), ("End", 19), ("ArrowLeft", 18), ("Home", 0), ("ArrowRight", 1)]
+        for key, k in moves:
+            page.keyboard.press(key)
+            check_step(page, k)
+            expect(slider).to_have_attribute("aria-valuetext", re.compile(rf"^{5 * k} of 95, loss"))
+        page.keyboard.press("Home")
 
 
 def test_a_run_plays_to_its_end_and_stops_when_it_is_told_to(show: Show) -> None:
-    page = show(run().html)
-    page.clock.install()
+    page = show(run().html, reduced_motion="reduce")
+    page.clock.install(time=0)
+    page.clock.pause_at(1000)
     page.get_by_role("button", name="Play").click()
-    page.clock.run_for(4_100)
+    page.clock.run_for(3_050)
     page.get_by_role("button", name="Pause").click()
-    at = int(page.get_by_role("slider").input_value())
-    assert 7 <= at <= 12
+    check_step(page, 10)
     page.clock.run_for(2_000)
-    check_step(page, at)
-    page.get_by_role("button", name="Play").click()
+    check_step(page, 10)
+    page.get_by_role("slider").press(" ")
     page.clock.run_for(9_000)
     check_step(page, STEPS - 1)
     page.get_by_role("button", name="Play").click()
-    page.clock.run_for(50)
     check_step(page, 0)
+
+
+@pytest.mark.parametrize(("motion", "plays"), [("reduce", False), ("no-preference", True)])
+def test_a_run_plays_once_when_it_comes_into_view(show: Show, motion: str, plays: bool) -> None:
+    page = show('<p style="height: 2000px"></p>', run().html, reduced_motion=motion)
+    playing = page.get_by_role("button", name="Pause")
+    expect(page.locator(".cg-count")).to_have_text("step 0 of 95")
+    expect(playing).to_have_count(0)
+    page.evaluate("scrollTo(0, 2000)")
+    if plays:
+        expect(page.locator(".cg-count")).to_have_text("step 95 of 95", timeout=30_000)
+        page.evaluate("scrollTo(0, 0)")
+        page.evaluate("scrollTo(0, 2000)")
+    page.wait_for_function(
+        "new Promise(r => requestAnimationFrame(() => requestAnimationFrame(r)))"
+    )
+    expect(playing).to_have_count(0)
+
+
+def drag_to(page: Page, share: float) -> tuple[float, float]:
+    """Where in the window a share of the loss curve's width is."""
+    box = page.locator(".cg-over").bounding_box()
+    assert box
+    return box["x"] + share * box["width"], box["y"] + box["height"] / 2
+
+
+def test_dragging_along_the_loss_chooses_the_step(show: Show) -> None:
+    page = show(run().html, reduced_motion="reduce")
+    page.mouse.move(*drag_to(page, 0.2))
+    check_step(page, 0)  # a mouse that only passes changes nothing
+    page.mouse.down()
+    page.mouse.move(*drag_to(page, 10 / 19))
+    check_step(page, 10)
+    page.mouse.move(*drag_to(page, 1.2))
+    check_step(page, 19)
+    page.mouse.up()
+    size = {"width": 390, "height": 900}
+    page = show(run().html, reduced_motion="reduce", has_touch=True, viewport=size)
+    page.touchscreen.tap(*drag_to(page, 5 / 19))
+    check_step(page, 5)
+
+
+def test_a_switch_plays_its_run(show: Show) -> None:
+    page = show(run().html, reduced_motion="reduce")
+    page.clock.install(time=0)
+    page.clock.pause_at(1000)
+    seed = page.get_by_role("group", name="seed")
+    seed.get_by_role("button", name="1").click()
+    expect(page.locator(".cg-mark text")).to_have_text("0.1")
+    page.get_by_role("group", name="size").get_by_role("button", name="1").click()
+    expect(seed.locator("[aria-pressed=true]")).to_have_text("1")
+    expect(page.locator(".cg-curve-1")).to_have_attribute("d", "M0 0")
+    page.clock.run_for(9_000)
+    expect(page.locator(".cg-setting")).to_have_text("size 1, seed 1, step 95 of 95, loss 0.001")
 
 
 @pytest.mark.walk
 def test_without_scripts_and_on_paper_the_end_of_a_run_stands(show: Show) -> None:
     page = show(run().html, java_script_enabled=False)
     assert not page.get_by_role("slider").count()
-    expect(page.locator(".cg-words")).to_have_text("step 19 of 19. loss: 0.01.")
-    page = show(run().html)
+    expect(page.locator(".cg-setting")).to_have_text("size 2, seed 0, step 95 of 95. loss: 0.01.")
+    page = show(run().html, reduced_motion="reduce")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
     page.emulate_media(media="print")
     check_step(page, STEPS - 1)
@@ -327,9 +386,9 @@ def test_without_scripts_and_on_paper_the_end_of_a_run_stands(show: Show) -> Non
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     page.emulate_media(media="screen")
     check_step(page, 0)
-    page.get_by_role("slider").fill("7")
+    page.get_by_role("slider").press("ArrowRight")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    check_step(page, 7)
+    check_step(page, 1)
 
 
 # --- on the site --------------------------------------------------------------------------------
@@ -354,7 +413,7 @@ def test_the_figures_of_the_pages_move(browser: Browser, address: str, place: st
         for width, key, button in [(DESKTOP, "End", -1), (PHONE, "Home", 0)]:
             page.set_viewport_size({"width": width, "height": 900})
             for figure in figures.all():
-                said = figure.locator(".cg-words")
+                said = figure.locator(".cg-words, .cg-count")
                 before = said.inner_text()
                 if figure.get_attribute("data-kind") in ("vary", "replay"):
                     figure.get_by_role("slider").first.press(key)

@@ -2,12 +2,21 @@
 
 import html
 import xml.etree.ElementTree as ET
+from collections.abc import Sequence
+from importlib.resources.abc import Traversable
 from typing import Any
 
 from chainview.figures.figure import HERE, Figure
 
 
-def lookup(alt: str, data: Any, kind: str, inside: str, script: str = "lookup") -> Figure:
+def lookup(
+    alt: str,
+    data: Any,
+    kind: str,
+    inside: str,
+    script: str = "lookup",
+    sheets: Sequence[Traversable] = (),
+) -> Figure:
     """Return a figure whose script changes what stands, by what it looks up in the data.
 
     Args:
@@ -16,10 +25,11 @@ def lookup(alt: str, data: Any, kind: str, inside: str, script: str = "lookup") 
         kind: what tells it from others with the same script.
         inside: what stands, as HTML.
         script: the name of its bundle.
+        sheets: style sheets, before that of all such figures.
     """
     title = alt.partition(". ")[0]
-    sheets = [HERE / "lookup.css"]
-    return Figure(alt, data, inside, "lookup", sheets, HERE / f"{script}.bundle.js", kind, title)
+    every = [*sheets, HERE / "lookup.css"]
+    return Figure(alt, data, inside, "lookup", every, HERE / f"{script}.bundle.js", kind, title)
 
 
 def escaped(text: Any) -> str:

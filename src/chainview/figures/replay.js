@@ -1,72 +1,126 @@
-import { keepKeys, startAll } from "../ui.js";
+import { Transport } from "../transport.js";
+import { keepKeys, make, makeButton, startAll } from "../ui.js";
 
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-const SECONDS = 8; // that it plays for
+const SECONDS = 6; // that it plays for
+const APART = 14; // pixels between two names, as in replay.py
+
+// Buttons of which one is chosen.
+const makeSwitch = (name, options, chosen, choose) => {
+  const buttons = options.map((text, i) =>
+    makeButton(text, () => press(i), { "aria-pressed": String(i === chosen) }),
+  );
+  const press = (at) => {
+    buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(i === at)));
+    choose(at);
+  };
+  const group = { role: "group", "aria-label": name, class: "cg-switch" };
+  return make("div", group, make("span", {}, name), ...buttons);
+};
 
 startAll('.chaingrad-lookup[data-kind="replay"]', (root, data) => {
-  const { words, x, bottom, fine, curves, marks, numbers } = data;
+  const { switches, options, chosen, measure, every, panels, runs, measured } = data;
+  const [left, right] = panels;
   const find = (selector) => root.querySelector(selector);
-  const [slider, play, said] = ["input", "button", ".cg-words"].map(find);
-  const cells = [...root.querySelectorAll("th ~ td")];
-  const paths = curves.map((_, i) => find(`.cg-curve-${i}`));
-  const last = words.length - 1;
+  const all = (selector) => [...root.querySelectorAll(selector)];
+  const paths = all(".cg-curve").map((_, i) => find(`.cg-curve-${i}`));
+  const names = all(".cg-name").reverse(); // the first curve is drawn last
+  const mark = find(".cg-mark");
   const box = paths[0].ownerSVGElement.viewBox.baseVal;
-  const base = bottom + box.height;
-  let timer; // while it plays
+  let run; // which is shown
   let isTouched = false;
 
-  const top = (letters, at) =>
-    base - fine * (64 * LETTERS.indexOf(letters[at]) + LETTERS.indexOf(letters[at + 1]));
+  const top = ({ base, fine }, letters, at) =>
+    base - fine * (64 * LETTERS.indexOf(letters[2 * at]) + LETTERS.indexOf(letters[2 * at + 1]));
+  const line = (panel, letters, from = 0) => {
+    const points = panel.x.map((x, p) => `${x} ${top(panel, letters, from + p).toFixed(1)}`);
+    return `M${points.join("L")}`;
+  };
+  // Names stand at the ends of their curves, and none on another.
+  const place = (ends) => {
+    const order = [...ends.keys()].sort((a, b) => ends[a] - ends[b]);
+    let last = -Infinity;
+    for (const i of order) last = ends[i] = Math.max(ends[i], box.y, last + APART);
+    last = box.y + box.height + APART;
+    for (const i of order.reverse()) last = ends[i] = Math.min(ends[i], last - APART);
+    names.forEach((name, i) => name.setAttribute("y", i in ends ? ends[i] + 4 : -99));
+  };
   const show = (k) => {
-    slider.value = k;
-    slider.setAttribute("aria-valuetext", words[k]);
-    said.textContent = words[k];
-    find("[role=img]").setAttribute("aria-label", words[k]);
-    curves.forEach((letters, i) => {
-      const points = x.map(
-        (left, p) => `${left} ${top(letters, 2 * (k * x.length + p)).toFixed(1)}`,
-      );
-      paths[i].setAttribute("d", `M${points.join("L")}`);
+    const curves = runs[run].slice(0, -1);
+    const from = k * left.x.length;
+    paths.forEach((path, i) => {
+      path.setAttribute("d", curves[i] ? line(left, curves[i], from) : "M0 0");
     });
-    const [left, height] = marks[k];
-    find(".cg-mark").setAttribute("transform", `translate(${left})`);
-    find(".cg-mark circle").setAttribute("cy", height);
-    cells.forEach((cell, i) => {
-      cell.textContent = (numbers[k][i] / 100).toFixed(2).replace("-", "−");
-    });
+    place(curves.map((letters) => top(left, letters, from + left.x.length - 1)));
+    const [x, y] = [right.x[k], top(right, runs[run].at(-1), k)];
+    const value = mark.querySelector("text");
+    mark.setAttribute("transform", `translate(${x})`);
+    mark.querySelector("circle").setAttribute("cy", y);
+    const isLate = k > 0.75 * bar.last;
+    value.setAttribute("y", y - 12);
+    value.setAttribute("x", isLate ? -8 : 8);
+    value.setAttribute("text-anchor", isLate ? "end" : "start");
+    value.textContent = measured[run][k];
+    const said = `${measure} ${measured[run][k]}`;
+    const step = `${data.step} ${k * every} of ${(right.x.length - 1) * every}`;
+    const words = [...switches.map((name, i) => `${name} ${options[i][chosen[i]]}`), step, said];
+    find(".cg-setting").textContent = words.join(", ");
+    find("[role=img]").setAttribute("aria-label", words.join(", "));
+    return said;
   };
-  const stop = () => {
-    cancelAnimationFrame(timer);
-    timer = undefined;
-    play.textContent = "Play";
+  const choose = () => {
+    run = chosen.reduce((at, i, n) => at * options[n].length + i, 0);
+    find(".cg-over").setAttribute("d", line(right, runs[run].at(-1)));
   };
-  const start = () => {
-    const from = +slider.value < last ? +slider.value : 0;
-    let began;
-    const move = (now) => {
-      began ??= now;
-      const k = Math.min(last, from + Math.floor(((now - began) / 1000 / SECONDS) * last));
-      show(k);
-      if (k < last) timer = requestAnimationFrame(move);
-      else stop();
+  const beat = (1000 * SECONDS) / right.x.length;
+  const bar = new Transport(right.x.length, show, { beat, first: 0, every });
+
+  find(".cg-live").append(bar.bar);
+  switches.forEach((name, i) => {
+    const take = (at) => {
+      chosen[i] = at;
+      choose();
+      bar.go(0);
+      show(0);
+      bar.play(); // a new run is there to be watched
     };
-    play.textContent = "Pause";
-    timer = requestAnimationFrame(move);
+    find(".cg-switches").append(makeSwitch(name, options[i], chosen[i], take));
+  });
+
+  // Dragging along what was measured chooses the step.
+  const plot = mark.ownerSVGElement;
+  const drag = (event) => {
+    if (!event.buttons) return;
+    const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(
+      plot.getScreenCTM().inverse(),
+    ).x;
+    bar.go(Math.round(((at - right.x[0]) / (right.x.at(-1) - right.x[0])) * bar.last));
   };
-  play.addEventListener("click", () => {
-    isTouched = true;
-    if (timer) stop();
-    else start();
+  plot.classList.add("cg-drag");
+  plot.addEventListener("pointermove", drag);
+  plot.addEventListener("pointerdown", (event) => {
+    plot.setPointerCapture(event.pointerId);
+    drag(event);
   });
-  slider.addEventListener("input", () => {
-    isTouched = true;
-    stop();
-    show(+slider.value);
-  });
+
+  // It plays once, when it has come into view, unless the reader was faster or wants no motion.
+  for (const type of ["pointerdown", "keydown"]) {
+    root.addEventListener(type, () => (isTouched = true), { capture: true });
+  }
+  const seen = new IntersectionObserver(
+    ([{ isIntersecting }]) => {
+      if (!isIntersecting) return;
+      seen.disconnect();
+      if (!isTouched) bar.play();
+    },
+    { threshold: 0.6 },
+  );
+  if (!matchMedia("(prefers-reduced-motion: reduce)").matches) seen.observe(find("[role=img]"));
   // Paper shows where the run came to, unless the reader has chosen a step.
-  addEventListener("beforeprint", () => isTouched || show(last));
-  addEventListener("afterprint", () => isTouched || show(0));
+  addEventListener("beforeprint", () => isTouched || bar.go(bar.last));
+  addEventListener("afterprint", () => isTouched || bar.go(0));
+  bar.listen(root);
   keepKeys(root);
-  find(".cg-controls").hidden = false;
-  show(0);
+  choose();
+  bar.put(0);
 });

@@ -5,7 +5,17 @@ import pytest
 
 from chainlab.lessons.engine import Node
 from chainlab.lessons.net import MLP
-from chainlab.lessons.neural_network import PLACES, curves, draw_rates, draw_sum, losses, watch
+from chainlab.lessons.neural_network import (
+    PLACES,
+    curves,
+    descend,
+    draw_rates,
+    draw_steps,
+    draw_sum,
+    film,
+    losses,
+    measurements,
+)
 from chainview.player.names import brief
 from chainview.plots import Plot
 
@@ -30,17 +40,30 @@ def test_curves_add_up_to_the_net(net: MLP) -> None:
     assert whole == pytest.approx(parts.sum(axis=0) + bias)
 
 
-def test_a_run_is_shown_with_its_own_numbers_and_the_net_stays_as_it_is(net: MLP) -> None:
-    before = [p.data for p in net.parameters()]
-    run = history(net)
-    figure = watch(net, run, X, Y)
-    assert [p.data for p in net.parameters()] == before
-    loss = losses(net, run, X, Y)
-    assert figure.data["words"][2] == f"step 2 of 3. loss: {brief(loss[2])}."
-    for numbers, values in zip(figure.data["numbers"], run, strict=True):
-        weights, biases = values[0:6:2], values[1:6:2]
-        shown = [*weights, *biases, *values[6:9], values[9]]
-        assert numbers == pytest.approx(np.array(shown) * 100, abs=0.51)
+def test_the_film_takes_the_steps_of_the_engine(net: MLP) -> None:
+    x, y = measurements()
+    states = list(descend(net, x, y, steps=5))
+    rng = np.random.default_rng(1)
+    for step, (w, b, v, c) in enumerate(states):
+        values = [*np.stack([w, b], axis=1).ravel(), *v, c]
+        assert values == pytest.approx([p.data for p in net.parameters()], rel=1e-9)
+        net.zero_grad()
+        batch = rng.choice(40, size=4, replace=False)
+        loss = sum((net([Node(x[i])]) - y[i]) ** 2 for i in batch) * 0.25
+        loss.backward()
+        for p in net.parameters():
+            p.data -= 0.2 * (1 - step / 5) * p.grad
+
+
+def test_the_film_has_a_run_for_each_size_and_seed() -> None:
+    shown = film()
+    data = shown.data
+    assert [len(run) for run in data["runs"]] == [3] * 3 + [4] * 3 + [6] * 3 + [10] * 3
+    x, y = measurements()
+    *_, (w, b, v, c) = descend(MLP(1, [4, 1], np.random.default_rng(0)), x, y)
+    loss = np.mean((np.tanh(np.outer(x, w) + b) @ v + c - y) ** 2)
+    assert data["measured"][6][-1] == brief(loss) == "0.03087"
+    assert len(shown.html) < 750_000
 
 
 def test_losses_are_means_of_squares(net: MLP) -> None:
@@ -56,3 +79,6 @@ def test_plots_tell_their_numbers(net: MLP, monkeypatch: pytest.MonkeyPatch) -> 
     assert "falls goes from 1.00 to -1.00" in told[0]
     assert "with 0.5 it goes from" in told[1]
     assert "in 3 steps" in told[1]
+    draw_steps(net, history(net), [0, 3], X, Y)
+    _, parts = curves(net)
+    assert f"neuron 1 goes from {parts[0, 0]:.2f} to {parts[0, -1]:.2f}, 2 goes" in told[2]
