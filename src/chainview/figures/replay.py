@@ -96,7 +96,7 @@ def replay(
     for panel in panels:  # the figure takes the width that it gets
         panel.set("style", f"{panel.get('style')};max-width:{WIDEST}px")
     places = [_Panel(left, panels[0], at), _Panel(right, panels[1], steps)]
-    names = list(max((curves for curves, _ in records), key=len))
+    names = max((list(curves) for curves, _ in records), key=len)
     _draw(places, names, shown)
     data = {
         "switches": list(switches or {}),
