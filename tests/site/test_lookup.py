@@ -370,7 +370,7 @@ def test_a_switch_plays_its_run(show: Show) -> None:
     expect(seed.locator("[aria-pressed=true]")).to_have_text("1")
     expect(page.locator(".cg-curve-1")).to_have_attribute("d", "M0 0")
     page.clock.run_for(9_000)
-    expect(page.locator(".cg-setting")).to_have_text("size 1, seed 1, step 95 of 95, loss 0.001")
+    expect(page.locator(".cg-setting")).to_have_text("size 1, seed 1, step 95 of 95, loss 0.001000")
 
 
 @pytest.mark.walk
