@@ -70,32 +70,45 @@ const failed=answers.filter(({stop,right})=>stop===high&&!right).length;if(answe
 low>=count||failed>1)return void 0;return low+Math.floor((high-low)/3)};var firstStop=(answers,count)=>Math.
 min(between(answers,count)[1],count-1);var ICONS={play:"M4 2l10 6-10 6z",pause:"M3 2h4v12H3zM9 2h4v12H9z",back:"M12 2v12L4 8zM2 2h2v12H2z",
 next:"M4 2v12l8-6zM12 2h2v12h-2z"};var icon=name=>`<svg viewBox="0 0 16 16" aria-hidden="true"><path\
- d="${ICONS[name]}"/></svg>`;var Phases=class{constructor(phases,jump){this.bar=make("div",{class:"c\
-g-bar cg-top"});this.buttons=phases.map((phase,i)=>makeButton(phase,()=>jump(i)));this.bar.append(...this.
-buttons);if(!phases.includes("Backward"))return;const colors='<span class="l">local gradient</span><\
-span class="g">adjoint</span>';this.bar.append(make("div",{class:"cg-legend",innerHTML:colors}))}show({
-phase}){this.buttons.forEach((jump,i)=>{if(i===phase)jump.setAttribute("aria-current","step");else jump.
-removeAttribute("aria-current")})}};var Words=class{constructor(steps){this.place=make("div",{class:"\
-cg-place"});this.said=make("p",{class:"cg-words","aria-live":"polite","aria-atomic":"true"});const all=steps.
-map(({words})=>make("p",{"aria-hidden":"true",innerHTML:words}));this.place.append(...all,this.said)}show({
-words}){this.said.innerHTML=words}};var Bar=class{constructor(count,player){const named=(name,title,act)=>makeButton(
-"",act,{innerHTML:icon(name),"aria-label":title,title});this.back=named("back","One step back",()=>player.
-go(player.at-1));this.next=named("next","One step forward",()=>player.go(player.at+1));this.toggle=named(
-"play","Play",()=>player.toggle());this.toggle.classList.add("cg-play");const range={type:"range",min:"\
-0",max:String(count-1),value:"0"};this.slider=make("input",{...range,"aria-label":"Step"});this.slider.
-addEventListener("input",()=>player.go(+this.slider.value));this.count=make("span",{class:"cg-count"});
-this.count.style.minWidth=`${2*String(count).length+2}ch`;const option=x=>make("option",{value:x,defaultSelected:x===
-1},`${x}×`);this.speed=make("select",{"aria-label":"Speed"},...[.5,1,2,4].map(option));this.bar=make(
-"div",{class:"cg-bar"});this.bar.append(this.back,this.toggle,this.next,this.slider,this.count,this.
-speed)}show({title},at,count){this.slider.value=at;this.slider.setAttribute("aria-valuetext",`${at+1}\
- of ${count}, ${title}`);this.count.textContent=`${at+1} / ${count}`;this.back.disabled=at===0;this.
-next.disabled=at===count-1}offer(name,text){this.toggle.innerHTML=icon(name);this.toggle.setAttribute(
-"aria-label",text);this.toggle.title=text}};var Details=class{constructor(){const title=make("summar\
-y",{},"Details: sums, arrays, long names");this.fold=make("details",{},title);this.entries=make("div",
-{class:"cg-entries",tabindex:"0",role:"group","aria-label":"Details of this step"});this.fold.append(
-this.entries)}show({entries}){const boxes=entries.map(([title,text])=>{return make("div",{},make("di\
-v",{innerHTML:title}),make("pre",{},text))});this.entries.replaceChildren(...boxes);if(!boxes.length)
-this.entries.textContent="The line above says all of this step."}};var Drawing=class{constructor(svg){this.svg=svg;this.width=+svg.getAttribute("width");this.height=+svg.
+ d="${ICONS[name]}"/></svg>`;var SHORTEST=20;var Transport=class{constructor(count,show,{beat=1400,first=1,
+every=1}={}){this.show=show;this.normal=beat;this.number=k=>k*every+first;this.last=count-1;this.at=
+-1;this.timer=0;const named=(name,title,act)=>makeButton("",act,{innerHTML:icon(name),"aria-label":title,
+title});this.back=named("back","One step back",()=>this.go(this.at-1));this.next=named("next","One s\
+tep forward",()=>this.go(this.at+1));this.button=named("play","Play",()=>this.toggle());this.button.
+classList.add("cg-play");const range={type:"range",min:"0",max:String(this.last),value:"0"};this.slider=
+make("input",{...range,"aria-label":"Step",autocomplete:"off"});this.slider.addEventListener("input",
+()=>this.go(+this.slider.value));this.place=make("span");this.place.style.minWidth=`${this.said(this.
+last).length}ch`;this.count=make("span",{class:"cg-count"},make("span",{},"step "),this.place);const option=x=>make(
+"option",{value:x,defaultSelected:x===1},`${x}×`);this.speed=make("select",{"aria-label":"Speed"},...[
+.5,1,2,4].map(option));this.bar=make("div",{class:"cg-bar cg-transport"});this.bar.append(this.back,
+this.button,this.next,this.slider,this.count,this.speed)}get beat(){return this.normal/+this.speed.value}said(k){
+return`${this.number(k)} of ${this.number(this.last)}`}put(k){const to=Math.max(0,Math.min(this.last,
+k));if(to===this.at)return;this.at=to;const more=this.show(to);this.slider.value=String(to);this.place.
+textContent=this.said(to);this.slider.setAttribute("aria-valuetext",`${this.said(to)}, ${more}`);this.
+back.disabled=to===0;this.next.disabled=to===this.last}go(k){this.pause();this.put(k)}toggle(){if(this.
+timer)this.pause();else this.play()}pause(){clearTimeout(this.timer);this.timer=0;this.offer("play",
+"Play")}play(){if(this.at===this.last)this.put(0);this.offer("pause","Pause");this.wait()}wait(){const stride=Math.
+max(1,Math.round(SHORTEST/this.beat));this.timer=setTimeout(()=>{if(!this.bar.isConnected)return;this.
+put(this.at+stride);if(this.at===this.last)this.pause();else this.wait()},stride*this.beat)}offer(name,text){
+this.button.innerHTML=icon(name);this.button.setAttribute("aria-label",text);this.button.title=text}listen(root){
+root.addEventListener("keydown",event=>{if(event.altKey||event.ctrlKey||event.metaKey)return;const own=event.
+target.closest("button, select, summary, input, pre");const moves={ArrowLeft:this.at-1,ArrowRight:this.
+at+1,Home:0,End:this.last};if(event.key in moves&&!event.target.closest("select, input, .cg-entries")){
+this.go(moves[event.key])}else if(event.key===" "&&(!own||own===this.slider)){this.toggle()}else{return}
+event.preventDefault();event.stopPropagation()})}};var Phases=class{constructor(phases,jump){this.bar=make("div",{class:"cg-bar cg-top"});this.buttons=
+phases.map((phase,i)=>makeButton(phase,()=>jump(i)));this.bar.append(...this.buttons);if(!phases.includes(
+"Backward"))return;const colors='<span class="l">local gradient</span><span class="g">adjoint</span>';
+this.bar.append(make("div",{class:"cg-legend",innerHTML:colors}))}show({phase}){this.buttons.forEach(
+(jump,i)=>{if(i===phase)jump.setAttribute("aria-current","step");else jump.removeAttribute("aria-cur\
+rent")})}};var Words=class{constructor(steps){this.place=make("div",{class:"cg-place"});this.said=make(
+"p",{class:"cg-words","aria-live":"polite","aria-atomic":"true"});const all=steps.map(({words})=>make(
+"p",{"aria-hidden":"true",innerHTML:words}));this.place.append(...all,this.said)}show({words}){this.
+said.innerHTML=words}};var Details=class{constructor(){const title=make("summary",{},"Details: sums,\
+ arrays, long names");this.fold=make("details",{},title);this.entries=make("div",{class:"cg-entries",
+tabindex:"0",role:"group","aria-label":"Details of this step"});this.fold.append(this.entries)}show({
+entries}){const boxes=entries.map(([title,text])=>{return make("div",{},make("div",{innerHTML:title}),
+make("pre",{},text))});this.entries.replaceChildren(...boxes);if(!boxes.length)this.entries.textContent=
+"The line above says all of this step."}};var Drawing=class{constructor(svg){this.svg=svg;this.width=+svg.getAttribute("width");this.height=+svg.
 getAttribute("height");this.least=1;this.nodes={};this.edges={};for(const group of svg.querySelectorAll(
 "[data-node]")){const slots=this.nodes[group.dataset.node]={group};for(const text of group.querySelectorAll(
 "[data-slot]"))slots[text.dataset.slot]=text}for(const group of svg.querySelectorAll("[data-from]")){
@@ -139,38 +152,28 @@ padding-12;if(!this.place.clientWidth||this.room===`${width} ${height}`)return f
 shown;if(!svg.isConnected)this.place.replaceChildren(svg);const room=Math.min(width/wide,height/high);
 const size=room<1?Math.max(least,room):Math.min(1.5,Math.max(1,.92*room));svg.style.width=`${wide*size}\
 px`;svg.style.height=`${high*size}px`;this.place.style.maxHeight=`${Math.max(height,240)+padding}px`;
-return true}};var BEAT=1400;var Player=class{constructor(root){const{label,phases,start:start2,steps}=dataOf(root);
-this.root=root;this.steps=steps.map(([phase,words,nodes,edge,changes,entries])=>{return{phase,title:phases[phase],
-words,nodes,edge,changes,entries}});this.last=steps.length-1;this.at=-1;this.timer=0;this.build(phases,
-label);this.stage.put(start2);this.undo=this.before(start2)}build(phases,label){const{root,steps}=this;
-const frames=[...root.querySelectorAll(".cg-frames svg.chaingrad")];const others2=root.querySelector(
-"template").content.querySelectorAll("svg");const jump=i=>this.go(steps.findIndex(({phase})=>phase===
-i));this.stage=new Stage([frames.at(-1),...others2],label);this.phases=new Phases(phases,jump);this.
-words=new Words(steps);this.bar=new Bar(steps.length,this);this.details=new Details;const live=make(
-"div",{class:"cg-live"});if(phases.length>1)live.append(this.phases.bar);live.append(this.stage.place,
-this.words.place,this.bar.bar);if(steps.some(({entries})=>entries.length))live.append(this.details.fold);
-root.querySelector("script").before(live)}before(start2){const now=Object.fromEntries(start2.map(([node,
-slot,text])=>[node+slot,text]));const note=([node,slot,text])=>{const known=now[node+slot];now[node+
-slot]=text;return[node,slot,known]};return this.steps.map(({changes})=>changes.map(note))}begin(){this.
-root.dataset.ready="";this.fit();this.show(0);new ResizeObserver(()=>this.fit()).observe(this.root);
-window.addEventListener("resize",()=>this.fit());this.root.addEventListener("keydown",event=>this.press(
-event))}fit(){const page=document.scrollingElement||document.documentElement;const framed=window!==window.
-top;const view=framed?screen.availHeight*.8:page.clientHeight;const above=parseFloat(getComputedStyle(
-page).scrollPaddingTop)||0;const rest=[this.phases.bar,this.words.place,this.bar.bar,this.details.fold.
-firstChild];const room=rest.reduce((left,part)=>left-part.offsetHeight,view-above);if(this.stage.fit(
-room)&&this.at>=0)this.stage.mark(this.steps[this.at],this.beat)}get beat(){return BEAT/+this.bar.speed.
-value}show(k){const to=Math.max(0,Math.min(this.last,k));if(to===this.at)return;while(this.at<to)this.
-stage.put(this.steps[++this.at].changes);while(this.at>to)this.stage.put(this.undo[this.at--]);const step=this.
-steps[to];this.stage.mark(step,this.beat);this.stage.reveal(step);for(const part of[this.words,this.
-bar,this.phases,this.details]){part.show(step,to,this.steps.length)}}go(k){this.pause();this.show(k)}toggle(){
-if(this.timer)this.pause();else this.play()}pause(){clearTimeout(this.timer);this.timer=0;this.bar.offer(
-"play","Play")}play(){if(this.at===this.last)this.show(0);this.bar.offer("pause","Pause");this.wait()}wait(){
-this.timer=setTimeout(()=>{if(!this.root.isConnected)return;this.show(this.at+1);if(this.at===this.last)
-this.pause();else this.wait()},this.beat)}press(event){if(event.altKey||event.ctrlKey||event.metaKey)
-return;const own=event.target.closest("button, select, summary, input, pre");const moves={ArrowLeft:this.
-at-1,ArrowRight:this.at+1,Home:0,End:this.last};if(event.key in moves&&!event.target.closest("select\
-, input, .cg-entries")){this.go(moves[event.key])}else if(event.key===" "&&(!own||own===this.bar.slider)){
-this.toggle()}else{return}event.preventDefault();event.stopPropagation()}};var GAP=2;var ROUNDS=50;var overlap=(a,b,at,size)=>Math.min(a[at]+a[size],b[at]+b[size])-Math.max(a[at],
+return true}};var Player=class{constructor(root){const{label,phases,start:start2,steps}=dataOf(root);this.root=root;
+this.steps=steps.map(([phase,words,nodes,edge,changes,entries])=>{return{phase,title:phases[phase],words,
+nodes,edge,changes,entries}});this.at=-1;this.build(phases,label);this.stage.put(start2);this.undo=this.
+before(start2)}build(phases,label){const{root,steps}=this;const frames=[...root.querySelectorAll(".c\
+g-frames svg.chaingrad")];const others2=root.querySelector("template").content.querySelectorAll("svg");
+const jump=i=>this.go(steps.findIndex(({phase})=>phase===i));this.stage=new Stage([frames.at(-1),...others2],
+label);this.phases=new Phases(phases,jump);this.words=new Words(steps);this.bar=new Transport(steps.
+length,k=>this.show(k));this.details=new Details;const live=make("div",{class:"cg-live"});if(phases.
+length>1)live.append(this.phases.bar);live.append(this.stage.place,this.bar.bar,this.words.place);if(steps.
+some(({entries})=>entries.length))live.append(this.details.fold);root.querySelector("script").before(
+live)}before(start2){const now=Object.fromEntries(start2.map(([node,slot,text])=>[node+slot,text]));
+const note=([node,slot,text])=>{const known=now[node+slot];now[node+slot]=text;return[node,slot,known]};
+return this.steps.map(({changes})=>changes.map(note))}begin(){this.root.dataset.ready="";this.fit();
+this.bar.put(0);new ResizeObserver(()=>this.fit()).observe(this.root);window.addEventListener("resiz\
+e",()=>this.fit());this.bar.listen(this.root)}fit(){const page=document.scrollingElement||document.documentElement;
+const framed=window!==window.top;const view=framed?screen.availHeight*.8:page.clientHeight;const above=parseFloat(
+getComputedStyle(page).scrollPaddingTop)||0;const rest=[this.phases.bar,this.words.place,this.bar.bar,
+this.details.fold.firstChild];const room=rest.reduce((left,part)=>left-part.offsetHeight,view-above);
+if(this.stage.fit(room)&&this.at>=0)this.stage.mark(this.steps[this.at],this.bar.beat)}show(to){while(this.
+at<to)this.stage.put(this.steps[++this.at].changes);while(this.at>to)this.stage.put(this.undo[this.at--]);
+const step=this.steps[to];this.stage.mark(step,this.bar.beat);this.stage.reveal(step);for(const part of[
+this.words,this.phases,this.details])part.show(step);return step.title}go(k){this.bar.go(k)}};var GAP=2;var ROUNDS=50;var overlap=(a,b,at,size)=>Math.min(a[at]+a[size],b[at]+b[size])-Math.max(a[at],
 b[at])+GAP;var push=(a,b)=>{const[across,down]=[overlap(a,b,"x","width"),overlap(a,b,"y","height")];
 if(across<=0||down<=0)return false;const[at,size,by]=down<=across?["y","height",down]:["x","width",across];
 const first=a[at]+a[size]/2<=b[at]+b[size]/2?a:b;const second=first===a?b:a;first[at]-=by/2;second[at]+=
