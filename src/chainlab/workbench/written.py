@@ -48,7 +48,8 @@ def written(subject: Subject, typeset: Typeset = as_code) -> View:
     drawing = draw_graph(root, direction="TB", max_nodes=MOST_DRAWN)
     drawn = scrolling(drawing.svg())
     ids = {item.node: item.id for item in read(root, "written out", MOST_DRAWN)}
-    nodes = {new: ids[old] for new, old in replay.made.items()}
+    # a constant exponent has no box of its own
+    nodes = {new: ids[old] for new, old in replay.made.items() if old in ids}
     rows = "".join(_rows(trace, nodes, typeset))
     table = (
         '<table class="cg-lines" role="table" aria-label="NumPy and equations">'
