@@ -25,7 +25,6 @@ from tests.coursework.classes import (
     slipped,
 )
 from tests.coursework.course import exercises, yours
-from tests.coursework.exercise.test_problems import PAGE as COMMON
 from tests.support import ROOT
 
 CLASS = 300  # of a thousand, the graphs and layers themselves: tests/chainlab/drills/draw
@@ -193,14 +192,12 @@ def test_release_writes_one_notebook_a_student_and_the_same_again(
     (tmp_path / "secret").write_text(SECRET)
     command = ["release", "--book", str(ROOT), "--only", "yours", "--only", "layers"]
     command += ["--secret", str(tmp_path / "secret"), "--to", str(tmp_path / "out")]
-    assert main([*command, "--roster", str(tmp_path / "roster.csv"), "--source"]) == 0
+    assert main([*command, "--roster", str(tmp_path / "roster.csv")]) == 0
     said = capsys.readouterr().out
     assert "yours.ipynb for 3 students" in said
-    assert "left out of nbgrader's source, which is the same for everybody: ex-own-adj" in said
     found = sorted(path.relative_to(tmp_path / "out") for path in tmp_path.rglob("*.ipynb"))
     assert list(map(str, found)) == [
         "release/layers/layers.ipynb",
-        "source/layers/layers.ipynb",
         *(f"students/u{k:03}/yours.ipynb" for k in range(3)),
     ]
     texts = [path.read_text() for path in sorted((tmp_path / "out/students").rglob("*.ipynb"))]
@@ -210,22 +207,6 @@ def test_release_writes_one_notebook_a_student_and_the_same_again(
     assert main([*command, "--roster", str(tmp_path / "roster.csv")]) == 0
     again = [path.read_text() for path in sorted((tmp_path / "out/students").rglob("*.ipynb"))]
     assert again == texts
-
-
-def test_what_runs_alone_has_no_source_for_nbgrader(tmp_path: Path) -> None:
-    """There an answer could import everything, whether others beside it are drawn or not."""
-    (tmp_path / "chapters").mkdir()
-    pages = (PAGE + COMMON).replace("{role: answer}", "{role: answer, alone: true}")
-    (tmp_path / "chapters" / "page.md").write_text(pages)
-    (tmp_path / "assignments.toml").write_text(
-        '[[assignment]]\nname = "a"\n'
-        'exercises = [{ id = "ex-own-multiple" }, { id = "ex-page-twice" }]\n'
-        '[[assignment]]\nname = "b"\nexercises = [{ id = "ex-page-twice" }]\n'
-    )
-    command = ["release", "--book", str(tmp_path), "--to", str(tmp_path), "--source"]
-    assert main(command) == 0
-    assert [path.name for path in tmp_path.rglob("*.ipynb")] == ["b.ipynb"]
-    assert not (tmp_path / "source").exists()
 
 
 def test_without_a_roster_nothing_is_drawn(

@@ -326,7 +326,7 @@ def check_stills(page: Page) -> None:
     assert stills.count() == 2
     grads = expected(root)
     for still in stills.all():
-        picture = still.locator("svg").first
+        picture = still.locator("svg").locator("visible=true").first
         assert picture.is_visible()
         assert picture.evaluate("e => e.parentNode.scrollWidth <= e.parentNode.clientWidth")
         assert f"grad {grads['n0'][1]:.4g}".replace("-", "−") in (picture.text_content() or "")

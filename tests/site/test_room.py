@@ -37,7 +37,8 @@ COVERED = """(figures) => figures.flatMap((figure) => {
     for (const [i, label] of labels.entries()) {
       for (const other of [...boxes, ...labels.slice(i + 1)])
         if (meet(within(label), within(other))) said.push(`${name(label)} covers ${name(other)}`);
-      if (!holds(within(svg, -4), within(label))) said.push(`${name(label)} is outside`);
+      const beyond = label.matches(".cg-number") ? -14 : -4; // drawn over the frame's padding
+      if (!holds(within(svg, beyond), within(label))) said.push(`${name(label)} is outside`);
     }
     for (const [i, box] of boxes.entries()) {
       for (const other of boxes.slice(i + 1))

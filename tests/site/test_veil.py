@@ -112,7 +112,7 @@ def test_the_first_miss_gets_a_hint_and_the_second_the_answer(opened: Open, by_k
         else:
             choices.nth(wrong).check()
             box.get_by_role("button", name="Check").click()
-        expect(box.get_by_role("status")).to_contain_text("Not this.")
+        expect(box.get_by_role("status")).to_contain_text("Not this")
 
     def answer_is_seen(seen: bool = True) -> None:
         is_veiled(page, veiled=not seen)
@@ -122,7 +122,7 @@ def test_the_first_miss_gets_a_hint_and_the_second_the_answer(opened: Open, by_k
         miss(0)
         answer_is_seen(False)
     page.reload()
-    expect(box.get_by_role("status")).to_contain_text("Not this.")
+    expect(box.get_by_role("status")).to_contain_text("Not this")
     answer_is_seen(False)
     miss(1)
     answer_is_seen()

@@ -94,7 +94,7 @@ def _local_gradients(item: Item, given: LocalGradient | None) -> list[tuple[str,
         found = [local for _, local in local_gradients(item.node)]
     else:
         found = [_UNKNOWN] * len(item.parents)
-    return list(zip(item.parents, found, strict=True))
+    return list(zip(item.parents, found, strict=False))  # a constant exponent, last, has no box
 
 
 @dataclass(frozen=True)

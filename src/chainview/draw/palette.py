@@ -31,6 +31,7 @@ COLORS = {
     "orange": ("#c25a00", "#ffb066"),
     "rose": ("#c2459f", "#e86fcb"),
     "moss": ("#4b5629", "#6f8f3a"),
+    "umber": ("#7d4a16", "#d9a066"),
     "aqua": ("#bfe5df", "#14504a"),
     "sand": ("#f7d9bd", "#5e3a17"),
 }

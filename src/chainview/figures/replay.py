@@ -17,7 +17,7 @@ from chainview.player.names import brief
 MOST_POINTS = 400_000  # of all curves at all steps: some 800 kB
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 FINEST = len(LETTERS) ** 2 - 1  # two letters write a height from 0 to this
-COLORS = ("orange", "rose", "moss", "visited-line")  # of curves after the first, which is ink
+COLORS = ("orange", "rose", "moss", "umber")  # of curves after the first, which is ink
 ROOM = 0.83  # of the left panel's width is for its axes, the rest for the curves' names
 WIDEST = 520  # px that a panel grows to
 APART = 14  # px between two names

@@ -57,7 +57,7 @@ def test_the_first_operation_that_gives_no_number():
     found = diagnose(watch_torch(loss, torch.randn(2, 3)))
     assert kinds(found) == ["not finite"]
     assert found.symptoms[0].where == "the result of Log"
-    assert "from Sub of [-1.0, -1.0, -1.0, -1.0, -1.0, -1.0]" in found.symptoms[0].seen
+    assert "from Sub of [−1.0, −1.0, −1.0, −1.0, −1.0, −1.0]" in found.symptoms[0].seen
 
 
 @pytest.mark.parametrize("fault", [math.nan, math.inf])
