@@ -24,6 +24,7 @@ from chainlab.drills import KINDS
 from chainlab.drills.kinds.kind import LEVELS
 from common.files import copy, on_page, serve
 from drills import PAGE as PRACTICE
+from progress.course import lessons, title
 
 PARTS = Path(__file__).parent
 HERE = "chapters/reference/progress"
@@ -83,14 +84,8 @@ def listing(app: Sphinx, here: str) -> Iterator[nodes.Node]:
             yield from (rubric, nodes.bullet_list("", *items, classes=["to-try"]))
 
 
-def lessons(env: BuildEnvironment) -> list[str]:
-    """Return the pages that have a number, in their order."""
-    pages = in_order(env, str(env.config.root_doc))
-    return [page for page in pages if env.toc_secnumbers.get(page)]
-
-
 def begin_link(app: Sphinx, here: str) -> nodes.paragraph:
-    first = lessons(app.env)[0]
+    first = next(iter(lessons(app.env)))
     minutes = rounded(app.env.metadata[first]["reading"].main.minutes)
     to_first = link(app, here, first, "", f"Begin: {minutes} minutes")
     to_first["classes"].append("begin")
@@ -115,21 +110,16 @@ def name_page(app: Sphinx, page: str, context: dict[str, Any], document: nodes.d
 
 def name_lessons(app: Sphinx, page: str, context: dict[str, Any], document: nodes.document) -> None:
     """Tell `way.js` which lesson follows; and where a reader may go on, how each is called."""
-    numbered = lessons(app.env)
+    numbered = list(lessons(app.env))
     told: Any = None
     if page in numbered:
         told = numbered[numbered.index(page) :][:2]
     elif "begins" in app.env.metadata[page]:
-        told = {each: [context["pathto"](each), _title(app, each)] for each in numbered}
+        told = {each: [context["pathto"](each), title(app.env, each)] for each in numbered}
     if told:
         text = html.escape(json.dumps(told, ensure_ascii=False, separators=(",", ":")))
         context["metatags"] += f'\n<meta name="course-lessons" content="{text}">'
         app.add_js_file("way.js", loading_method="defer")
-
-
-def _title(app: Sphinx, lesson: str) -> str:
-    (number,) = app.env.toc_secnumbers[lesson][""]
-    return f"{number}. {app.env.titles[lesson].astext()}"
 
 
 def add_script(app: Sphinx, page: str, context: dict[str, Any], document: nodes.document) -> None:

@@ -45,6 +45,11 @@ def lessons(env: BuildEnvironment) -> dict[str, int]:
     return dict(sorted(((p, n[0]) for p, n in counted if n), key=lambda pair: pair[1]))
 
 
+def title(env: BuildEnvironment, lesson: str) -> str:
+    """Return a lesson's title, after its number."""
+    return f"{lessons(env)[lesson]}. {env.titles[lesson].astext()}"
+
+
 def needs(env: BuildEnvironment, page: str) -> Iterator[str]:
     """Yield the lessons that a page takes."""
     for other in env.metadata[page].get("needs", ()):
@@ -60,26 +65,24 @@ def draw(env: BuildEnvironment) -> Drawing:
     graph.defaults("graph", ranksep="0.3", nodesep="0.12")
     graph.defaults("node", shape="box", style="rounded,filled", fillcolor=LIGHT["node"])
     numbers, told = lessons(env), []
-    for page, number in numbers.items():
-        title = env.titles[page].astext()
-        graph.node(page, label=textwrap.fill(f"{number}. {title}", LINE))
+    for page in numbers:
+        called = title(env, page)
+        graph.node(page, label=textwrap.fill(called, LINE))
         before = list(dict.fromkeys(needs(env, page)))
         for other in before:
             graph.edge(other, page)
         takes = " and ".join(str(numbers[other]) for other in before)
-        told.append(f"{number}. {title}" + (f" takes {takes}" if takes else ""))
+        told.append(called + (f" takes {takes}" if takes else ""))
     return Drawing(graph.source, f"The lessons, and which each of them takes. {'; '.join(told)}.")
 
 
 def linked(app: Sphinx, here: str, drawing: Drawing) -> str:
     """Return a drawing whose nodes are links to their pages."""
-    numbers = lessons(app.env)
 
     def link(node: re.Match[str]) -> str:
-        page = node[1]
-        title = html.escape(f"{numbers[page]}. {app.env.titles[page].astext()}")
-        address = app.builder.get_relative_uri(here, page)
-        return f'<a href="{address}" data-title="{title}" aria-label="{title}">{node[0]}</a>'
+        called = html.escape(title(app.env, node[1]))
+        address = app.builder.get_relative_uri(here, node[1])
+        return f'<a href="{address}" data-title="{called}" aria-label="{called}">{node[0]}</a>'
 
     return scrolling(NODE.sub(link, drawing.svg().replace('role="img"', 'role="group"')))
 

@@ -320,17 +320,6 @@ def _counters(names: Iterable[str], now: Iterable[int], totals: Iterable[int]) -
 # --- the graphs ---------------------------------------------------------------------------------
 
 
-def _items(root: Node) -> list[Item]:
-    """Read a graph; an exponent stands in the box of its power."""
-    items = read(root, "race", 100)
-    constants = {item.id for item in items if item.kind == "constant"}
-    return [
-        replace(item, parents=tuple(x for x in item.parents if x not in constants))
-        for item in items
-        if item.id not in constants
-    ]
-
-
 def _cut(items: Sequence[Item], label: str) -> Iterator[Item]:
     """Put one box, for many neurons, between the first node of a label and its users."""
     cut = next(item for item in items if item.label == label)
@@ -346,9 +335,9 @@ def _cut(items: Sequence[Item], label: str) -> Iterator[Item]:
 def _graphs(name: str) -> Sequence[Sequence[Item]]:
     """Return the graphs of a contest that are drawn, the one without a box for the rest first."""
     if name == "nudging":
-        items = _items(tower(1))
+        items = read(tower(1), "race", 100)
         return items, list(_cut(items, "out"))
-    return (list(_cut(_items(stack(2)), "out")),)
+    return (list(_cut(read(stack(2), "race", 100), "out")),)
 
 
 def _pictures(contest: Contest) -> Iterator[str]:

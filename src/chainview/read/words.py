@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from numbers import Real
 from typing import Any
 
 from chainview.read.items import Item
@@ -59,7 +60,7 @@ def digits(value: Any) -> str:
     >>> digits(2.0), digits(1.99999), digits(-0.2), digits(-0.0)
     ('2.0', '2.000', '−0.2', '0.0')
     """
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if isinstance(value, bool) or not isinstance(value, Real):
         return "" if value is None else str(value)
     text = f"{value + 0.0:.4g}"
     if text.lstrip("-").isdigit():
