@@ -7,7 +7,7 @@ all. Exercises are done and not read. Both times stand in the box at the top of 
 A chapter's main line takes at most 45 minutes, and no bar on any page unfolds to nothing. A chapter
 that is *told* keeps to `BOUNDS`; one that needs more says so in its front matter, and says why:
 
-    bounds: {words: 2100, screens: 13, because: it walks through all numbers by hand}
+    bounds: {words: 2600, screens: 15, because: it walks through all numbers by hand}
 
 Chapters in `UNTOLD` keep an older form until they are rewritten: their first figure stands above
 any code. What depends on the screen, `tests/site` measures in a browser.
@@ -50,14 +50,14 @@ UNTOLD = frozenset(
         "cost/pipelines",
     )
 )
-# What the main line of a told page may have. Writers aim at 1,600 words; the hundred above are for
-# what a later correction adds, so that a better sentence never has to wait for a shorter page.
+# What the main line of a told page may have. Writers aim at 2,100 words; those above are for what a
+# later correction adds, so that a better sentence never has to wait for a shorter page.
 BOUNDS: dict[str, Any] = {
-    "words": 1700,
+    "words": 2400,
     "visible": 60,  # percent of its lines of code, at least
     "folded": 6,  # cells
     "predictions": (3, 5),
-    "screens": 11,  # in the site's own face, in which a page is a twentieth longer
+    "screens": 13,  # in the site's own face, in which a page is a twentieth longer
 }
 
 IS_EXERCISE = (is_exercise_node, is_exercise_enumerable_node)
