@@ -62,9 +62,10 @@ def digits(value: Any) -> str:
     """
     if isinstance(value, bool) or not isinstance(value, Real):
         return "" if value is None else str(value)
-    text = f"{value + 0.0:.4g}"
+    entry = float(value) + 0.0
+    text = f"{entry:.4g}"
     if text.lstrip("-").isdigit():
-        text = text + ".0" if value == int(value) else f"{value:#.4g}".rstrip(".")
+        text = text + ".0" if entry.is_integer() else f"{entry:#.4g}".rstrip(".")
     return text.replace("-", "−")
 
 
