@@ -31,6 +31,7 @@ ENTRIES = (
     "src/chainlab/drills/page/alone.js",
     "src/chainlab/drills/page/page.js",
     "src/chainlab/lessons/bug_museum.js",
+    "src/chainlab/lessons/chain_rule.js",
     "src/chainlab/lessons/race.js",
     "src/chainlab/workbench/written.js",
     "_ext/look/book.js",

@@ -1,18 +1,26 @@
 """What *The chain rule* draws: a nudge, the neuron's gradient, two diamonds and four patterns."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from math import tanh
-from typing import Any
 
-from chainlab.lessons.engine import Node
-from chainview import Drawing, color, plots
+from chainlab.lessons.computational_graph import neuron
+from chainview import Drawing, Figure, color, draw_gradient_flow
 from chainview.draw.boxes import BACK, BARE, Direction, new_graph
 from chainview.draw.layout import Markup, escape, font, row
 from chainview.player.names import brief
 
-W, X, B, TARGET = 0.5, 1.5, -0.2, 0.2  # the neuron of Parts I and II
-NUDGE = 0.001
+HERE = files(__package__)
+X, B = 1.5, -0.2  # of the neuron of Parts I and II
+AT = (0.5, 0.75, 0.55, tanh(0.55))  # its w, p, z and h
+SLOPES = (X, 1.0, 1 - AT[3] ** 2)
+STEPS = (("w", ""), ("p", "times x"), ("z", "plus b"), ("h", "tanh"))
+START = 0.6  # the nudge to begin with
+SCALES = (1, 0.1, 0.01, 0.001)
+UNIT = 100  # how far the largest nudge of a scale reaches in the drawing
+PLACES = (15, 81, 147, 213)  # of the number lines, in pixels
 # What operations give at a = 3 and b = 5, and their slopes with respect to a and b.
 PATTERNS = {"sum": (8.0, 1.0, 1.0), "product": (15.0, 5.0, 3.0), "maximum": (5.0, 0.0, 1.0)}
 POINTS = 12  # type
@@ -75,72 +83,92 @@ def _box(box: Box) -> Markup:
     )
 
 
-def nudged() -> list[tuple[str, float, float]]:
-    """Return each number from w to h: what it is, its value, and how far a nudge of w moves it."""
+def drag() -> Figure:
+    """Show how far a nudge of the neuron's w moves w * x, z and h, for the reader to drag.
 
-    def steps(w: float) -> list[float]:
-        p = w * X
-        return [w, p, p + B, tanh(p + B)]
+    Threads join places of the four number lines: where they stay equally far apart, a step only
+    stretches. Beside each step stand its local gradient and what this nudge measures.
 
-    before, after = steps(W), steps(W + NUDGE)
-    moves = [new - old for old, new in zip(before, after, strict=True)]
-    return list(zip(("w", "p = w·x", "z = p + b", "h = tanh(z)"), before, moves, strict=True))
+    >>> print(drag().alt)
+    w moves by 0.6, h by 0.3952: 0.6586 times as far. By their slopes it would be 1.124 times.
+    """
+    moves = moved(START)
+    ratio, by_slopes = moves[-1] / START, brief(math.prod(SLOPES))
+    picks = "".join(
+        f'<button type="button" aria-pressed="{str(scale == 1).lower()}">{scale:g}</button>'
+        for scale in SCALES
+    )
+    rows = []
+    for i, (name, operation) in enumerate(STEPS):
+        at = f' style="grid-row:{2 * i + 1}"'
+        now = AT[i] + moves[i]
+        rows.append(f'<span class="cg-name"{at}><b>{name}</b> = <i>{now:.4f}</i></span>')
+        rows.append(f'<span class="cg-move"{at}>{_signed(moves[i])}</span>')
+        if i:
+            at = f' style="grid-row:{2 * i}"'
+            slope, got = SLOPES[i - 1], f"{moves[i] / moves[i - 1]:.4f}"
+            rows.append(f'<span class="cg-name cg-step"{at}>{operation}</span>')
+            rows.append(
+                f'<span class="cg-factor"{at}><span class="l">slope × {brief(slope)}</span> '
+                f"<span>nudge × <i>{got}</i></span></span>"
+            )
+    inside = (
+        '<div class="cg-controls" hidden><span id="cg-up-to">Nudges up to</span><div class="cg-bar"'
+        f' role="group" aria-labelledby="cg-up-to">{picks}</div></div>'
+        f'<div class="cg-lines">{_drawing(moves)}<input type="range" min="-100" max="100" value="'
+        f'{START * 100:g}" aria-label="Nudge of w" autocomplete="off" hidden>{"".join(rows)}</div>'
+        f'<p class="cg-words">h moves <b>{ratio:.4f}</b> times as far as w. The slopes say '
+        f'<span class="l">1.5 × 1 × 0.7495 = {by_slopes}</span>.</p>'
+    )
+    alt = (
+        f"w moves by {START:g}, h by {moves[-1]:.4f}: {ratio:.4f} times as far. By their slopes it "
+        f"would be {by_slopes} times."
+    )
+    data = {"at": AT, "x": X, "b": B, "slopes": SLOPES, "scales": SCALES, "unit": UNIT, "y": PLACES}
+    title = "A nudge of w on its way through w times x, plus b, and tanh, for you to drag"
+    sheets, script = [HERE / "chain_rule.css"], HERE / "chain_rule.bundle.js"
+    return Figure(alt, data, inside, "chain", sheets, script, _title=title)
 
 
-def draw_nudge() -> None:
-    """Draw a nudge of the neuron's w as it arrives at w * x, z and h, all at one scale."""
-    numbers = nudged()
-    plot, ax = plots.axes(width=340, height=200)
-    ax.set_axis_off()
-    ink, muted, dots = plots.color("ink"), plots.color("muted"), {"ls": ":", "lw": 1}
-    for place, (name, value, move) in enumerate(numbers):
-        ax.plot([0, 1.8], [-place, -place], color=muted, ls="-", lw=1)
-        ax.plot([0, move / NUDGE], [-place, -place], color=plots.color("teal"), ls="-", lw=6)
-        ax.text(-0.1, -place, f"{name} = {brief(value)}", ha="right", va="center", color=ink)
-        ax.text(1.9, -place, f"+{move:.6f}", va="center", color=ink)
-        if place:
-            last = numbers[place - 1][2]
-            ax.plot([last / NUDGE, move / NUDGE], [1 - place, -place], color=muted, **dots)
-            ax.plot([0, 0], [1 - place, -place], color=muted, **dots)
-            factor = brief(round(move / last, 4))
-            ax.text(0.5, 0.5 - place, f"× {factor}", ha="center", va="center", color=ink)
-    ax.set(xlim=(-1.9, 2.9), ylim=(-3.3, 0.3))
-    told = ", ".join(f"{name[0]} by {move:.6f}" for name, _, move in numbers)
-    plot.show(f"Four number lines at one scale, one below the other. A nudge moves {told}.")
+def moved(nudge: float) -> list[float]:
+    """Return how far w, p, z and h move when w moves by a nudge."""
+    p = (AT[0] + nudge) * X
+    return [nudge, p - AT[1], p + B - AT[2], tanh(p + B) - AT[3]]
 
 
-def neuron() -> dict[str, Any]:
-    """Return the nodes of the neuron by name, after a backward pass from its loss."""
-    w, x, b, target = map(Node, (W, X, B, TARGET))
-    p = w * x
-    z = p + b
-    h = z.tanh()
-    out = z + h
-    error = out - target
-    loss = error**2
-    loss.backward()
-    nodes = {"w": w, "x": x, "b": b, "p": p, "z": z, "h": h, "out": out, "target": target}
-    return nodes | {"error": error, "loss": loss}
+def _signed(move: float) -> str:
+    return f"{move:+#.4g}".replace("-", "−")
+
+
+def _drawing(moves: Sequence[float]) -> str:
+    """Draw the number lines, threads between them at each scale, and a nudge on its way."""
+    threads = "".join(
+        f'<path class="cg-threads"{" hidden" * (scale != 1)} d="'
+        f'{"".join(_thread(moved(scale * tens / 10), scale) for tens in range(-10, 11))}"/>'
+        for scale in SCALES
+    )
+    lines = "".join(f"M-160 {y}H160" for y in PLACES)
+    bars = "".join(f"M0 {y}H{UNIT * move:.1f}" for y, move in zip(PLACES, moves, strict=True))
+    (from_y, to_y), z = PLACES[-2:], UNIT * moves[2]
+    expected = f"M{z:.1f} {from_y}L{z * SLOPES[-1]:.1f} {to_y - 9}V{to_y + 9}"
+    return (
+        f'<svg class="cg-drawing" viewBox="-160 0 320 {PLACES[-1] + PLACES[0]}" aria-hidden="true" '
+        f'preserveAspectRatio="none">{threads}<path class="cg-axes" d="{lines}"/>'
+        f'<path class="cg-slope" d="{expected}"/><path class="cg-went" d="{_thread(moves, 1)}"/>'
+        f'<path class="cg-moved" d="{bars}"/></svg>'
+    )
+
+
+def _thread(moves: Sequence[float], scale: float) -> str:
+    places = (f"{UNIT * move / scale:.1f} {y}" for y, move in zip(PLACES, moves, strict=True))
+    return f"M{'L'.join(places)}"
 
 
 def draw_neuron() -> Drawing:
     """Draw the neuron's graph with what comes back along each arrow."""
-    nodes = neuron()
-    names = {node: name for name, node in nodes.items()}
-    boxes, arrows, words = [], [], []
-    for node, name in names.items():
-        kind = "" if node.parents else "leaf"
-        received = "" if name == "target" else brief(node.grad)
-        boxes.append(Box(name, brief(node.data), received, kind))
-        for parent, local in zip(node.parents, node.local_grads, strict=True):
-            if names[parent] == "target":
-                arrows.append(Arrow("target", name))
-                continue
-            share = brief(node.grad * local)
-            arrows.append(Arrow(names[parent], name, brief(local), share))
-            words.append(f"{names[parent]} gets {share} from {name}")
-    alt = "The graph of the neuron, from w, x and b to the loss. Back "
-    return draw(boxes, arrows, f"{alt}along its arrows, {'; '.join(words)}.")
+    root = neuron()
+    root.backward()
+    return draw_gradient_flow(root, direction="TB")
 
 
 def draw_pull_and_push() -> Drawing:
