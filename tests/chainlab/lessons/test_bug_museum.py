@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import torch
 
+from chaingrad.messages import local_gradients
 from chainlab.lessons.bug_museum import (
     CHANGES,
     KINDS,
@@ -18,7 +19,7 @@ from chainlab.lessons.bug_museum import (
     name,
     what_catches_what,
 )
-from chainlab.lessons.chain_rule import neuron
+from chainlab.lessons.computational_graph import neuron
 from chainlab.lessons.engine import Node
 from chainview.player.names import brief
 from tests.support import each
@@ -83,9 +84,13 @@ def of_second_pass() -> list[float]:
 
 @CHANGE
 def test_numbers_in_words_are_those_of_the_neuron(change: LineChange) -> None:
-    nodes = neuron().values()
-    known = {brief(x) for node in nodes for x in (node.data, node.grad, *node.local_grads)}
-    known |= {brief(node.grad * local) for node in nodes for local in node.local_grads}
+    loss = neuron()
+    loss.backward()
+    known = set()
+    for node in loss.sorted_graph():
+        slopes = [float(local) for _, local in local_gradients(node) if local is not None]
+        known |= {brief(float(x)) for x in (node.data, node.grad, *slopes)}
+        known |= {brief(float(node.grad) * local) for local in slopes}
     known |= {brief(x) for x in found(change)}
     known |= {brief(x) for x in of_second_pass()}
     known |= {"0.7495", "0.6975"} if abs(1 - 0.55**2 - 0.6975) < 1e-9 else set()
