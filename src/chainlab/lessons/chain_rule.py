@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from math import tanh
 
@@ -117,8 +117,8 @@ def drag() -> Figure:
         f' role="group" aria-labelledby="cg-up-to">{picks}</div></div>'
         f'<div class="cg-lines">{_drawing(moves)}<input type="range" min="-100" max="100" value="'
         f'{START * 100:g}" aria-label="Nudge of w" autocomplete="off" hidden>{"".join(rows)}</div>'
-        f'<p class="cg-words">h moves <b>{ratio:.4f}</b> times as far as w. The slopes say '
-        f'<span class="l">1.5 × 1 × 0.7495 = {by_slopes}</span>.</p>'
+        f'<div class="cg-words">h moves <b>{ratio:.4f}</b> times as far as w. The slopes say '
+        f'<span class="l">1.5 × 1 × 0.7495 = {by_slopes}</span>.</div>'
     )
     alt = (
         f"w moves by {START:g}, h by {moves[-1]:.4f}: {ratio:.4f} times as far. By their slopes it "
@@ -165,10 +165,11 @@ def _thread(moves: Sequence[float], scale: float) -> str:
 
 
 def draw_neuron() -> Drawing:
-    """Draw the neuron's graph with what comes back along each arrow."""
+    """Draw the neuron's graph with what comes back along each arrow, low enough for a screen."""
     root = neuron()
     root.backward()
-    return draw_gradient_flow(root, direction="TB")
+    drawing = draw_gradient_flow(root, direction="TB")
+    return replace(drawing, source=drawing.source.replace('ranksep="0.45"', 'ranksep="0.16"'))
 
 
 def draw_pull_and_push() -> Drawing:
