@@ -210,7 +210,7 @@ def _pictures(data: Mapping[str, Any], grads: Mapping[str, Any], alt: str) -> li
             for i in range(len(array))
         ]
         given = [*_put(name, "", data[name]), *_put(name, "", grads.get(name, 0.0))]
-        columns[name] = 6.4 * max(len(text) for *_, text in given) + 8
+        columns[name] = 6.2 * max(len(text) for *_, text in given) + 6
         width = "0" * round(columns[name] * data[name].shape[1] / 7.44)
         item = Item(name, name, "", kind, operands)
         looks.append(Look(item, name, "", tuple(slots), (width,), item.color))
@@ -219,7 +219,7 @@ def _pictures(data: Mapping[str, Any], grads: Mapping[str, Any], alt: str) -> li
         for text in group.findall("text[@data-slot]") if group.get("data-node") else ():
             kind, column = text.attrib["data-slot"][:-2], text.attrib["data-slot"][-1]
             if kind in LOOKS:
-                to_right = columns[group.attrib["data-node"]] * (int(column) + 1) - 6
+                to_right = columns[group.attrib["data-node"]] * (int(column) + 1) - 3
                 text.set("x", f"{float(text.attrib['x']) + to_right:.1f}")
                 text.set("text-anchor", "end")
                 text.set("style", LOOKS[kind])
