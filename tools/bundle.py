@@ -33,6 +33,7 @@ ENTRIES = (
     "src/chainlab/lessons/bug_museum.js",
     "src/chainlab/lessons/chain_rule.js",
     "src/chainlab/lessons/race.js",
+    "src/chainlab/lessons/valley.js",
     "src/chainlab/workbench/written.js",
     "_ext/look/book.js",
     "_ext/predict/predict.js",

@@ -1,6 +1,7 @@
 """What *Computational graphs* draws: the neuron's graph, its backward pass by clicks, its sort."""
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import chaingrad
@@ -17,8 +18,14 @@ def draw(root: Any, named: Mapping[str, Any]) -> Drawing:
     """
     parameters = [node for name, node in named.items() if name in ("w", "b")]
     for node in named.values():
-        node.op = {"<lambda>": "**2"}.get(node.f.__name__, node.f.__name__) if node.f else ""
+        node.op = _operation(node.f) if node.f else ""
     return draw_graph(root, names=named, parameters=parameters)
+
+
+def _operation(f: Callable[..., Any]) -> str:
+    """Return what an operation is called; a power is a lambda that holds its exponent."""
+    exponent = inspect.getclosurevars(f).nonlocals.get("n") if inspect.isfunction(f) else None
+    return f.__name__ if exponent is None else f"**{exponent}"
 
 
 def neuron() -> chaingrad.Node:
