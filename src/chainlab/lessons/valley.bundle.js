@@ -22,7 +22,7 @@ visited.map(px)).join(""));been.replaceChildren(...visited.map(px).map(([cx,cy])
 "cx",toU);to.setAttribute("cy",toV);const whole=Math.hypot(...found)*arrow*scale||1;const part=Math.
 min(1,LONGEST/whole)*arrow*scale;const[du,dv]=[found[0]*part,-found[1]*part];gradient.setAttribute("\
 d",`M${u} ${v}l${du} ${dv}`);rows.forEach((row,i)=>{knobs[i].value=at[i];knobs[i].setAttribute("aria\
--valuetext",written(at[i],3));row.querySelector("output").textContent=written(at[i],3);row.querySelector(
+-valuetext",written(at[i],3));row.querySelector(".cg-at").textContent=written(at[i],3);row.querySelector(
 ".g b").textContent=written(found[i],3)});find("loss b").textContent=written(loss(at),4);const step2=String(
 steps[length.value]);size.querySelector("b").textContent=step2;length.setAttribute("aria-valuetext",
 step2);again.disabled=at===start&&visited.length===1;words.textContent=says};const asks=()=>"The das\

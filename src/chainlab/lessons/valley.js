@@ -51,7 +51,7 @@ startAll(".chaingrad-valley", (root, data) => {
     rows.forEach((row, i) => {
       knobs[i].value = at[i];
       knobs[i].setAttribute("aria-valuetext", written(at[i], 3));
-      row.querySelector("output").textContent = written(at[i], 3);
+      row.querySelector(".cg-at").textContent = written(at[i], 3);
       row.querySelector(".g b").textContent = written(found[i], 3);
     });
     find("loss b").textContent = written(loss(at), 4);

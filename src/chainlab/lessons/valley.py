@@ -76,7 +76,7 @@ def valley() -> Figure:
     rows = "".join(
         f'<div class="cg-row"><label>{name}<input type="range" min="{low}" max="{low + size}" '
         f'step="0.005" value="{at}" aria-label="{name}" autocomplete="off" hidden></label>'
-        f"<output>{_sign(at)}</output>"
+        f'<span class="cg-at">{_sign(at)}</span>'
         f'<span class="g">gradient <b>{slope:.3f}</b></span></div>'
         for name, at, slope, low, size in (
             ("w", W, w_bar, LEFT, WIDE),
