@@ -46,8 +46,7 @@ def test_the_point_goes_by_keys_by_sliders_and_by_touch(show: Show) -> None:
     assert numbers(page, ".cg-at") == [0.5, -0.19]
     page.get_by_role("slider", name="w").fill("1")
     assert numbers(page, ".cg-at") == [1, -0.19]
-    inside = page.locator(".cg-inside")
-    box = inside.evaluate("e => e.getBoundingClientRect().toJSON()")
+    box = page.locator(".cg-frame").evaluate("e => e.getBoundingClientRect().toJSON()")
     page.touchscreen.tap(box["x"] + 20, box["y"] + 20)
     w, b = numbers(page, ".cg-at")
     assert w < -0.4

@@ -33,14 +33,14 @@ at);const past=error(from)*error(at)<0;const losses=visited.slice(-4).map(place2
 4));const end=past?"past the valley’s floor, on the other side":"short of the valley’s floor";const verdict=now>
 was?" That was too long: the loss has grown.":"";const lost=isInside(at)?"":" The point has left the\
  picture.";show(`Loss ${losses.join(" → ")}. The step ended ${end}.${verdict}${lost}`)};const place=event=>{
-const box=inside.getBoundingClientRect();const[u,v]=[(event.clientX-box.left)/box.width,(event.clientY-
-box.top)/box.height];return[left+u*wide,top-v*high]};inside.addEventListener("click",event=>{if(!point.
-contains(event.target))put(place(event))});point.addEventListener("pointerdown",event=>point.setPointerCapture(
-event.pointerId));point.addEventListener("pointermove",event=>{if(point.hasPointerCapture(event.pointerId))
-put(place(event))});point.addEventListener("keydown",event=>{const way=KEYS[event.key];if(!way)return;
-event.preventDefault();put(at.map((v,i)=>v+way[i]*(event.shiftKey?.1:.01)))});knobs.forEach((knob,i)=>{
-knob.hidden=false;knob.addEventListener("input",()=>put(at.map((v,k)=>k===i?+knob.value:v)))});length.
-addEventListener("input",()=>show(asks()));take.addEventListener("click",step);again.addEventListener(
+const box=find("frame").getBoundingClientRect();const[u,v]=[(event.clientX-box.left)/box.width,(event.
+clientY-box.top)/box.height];return[left+u*wide,top-v*high]};inside.addEventListener("click",event=>{
+if(!point.contains(event.target))put(place(event))});point.addEventListener("pointerdown",event=>point.
+setPointerCapture(event.pointerId));point.addEventListener("pointermove",event=>{if(point.hasPointerCapture(
+event.pointerId))put(place(event))});point.addEventListener("keydown",event=>{const way=KEYS[event.key];
+if(!way)return;event.preventDefault();put(at.map((v,i)=>v+way[i]*(event.shiftKey?.1:.01)))});knobs.forEach(
+(knob,i)=>{knob.hidden=false;knob.addEventListener("input",()=>put(at.map((v,k)=>k===i?+knob.value:v)))});
+length.addEventListener("input",()=>show(asks()));take.addEventListener("click",step);again.addEventListener(
 "click",()=>{at=start;visited=[start];show(asks())});point.setAttribute("tabindex","0");point.setAttribute(
 "role","application");point.setAttribute("aria-roledescription","point that the arrow keys move");find(
 "controls").hidden=false;keepKeys(root);show(asks())});})();

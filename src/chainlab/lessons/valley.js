@@ -83,7 +83,7 @@ startAll(".chaingrad-valley", (root, data) => {
 
   // A pointer drags the point; a press elsewhere brings it there.
   const place = (event) => {
-    const box = inside.getBoundingClientRect();
+    const box = find("frame").getBoundingClientRect(); // of `inside` it's of all that is clipped
     const [u, v] = [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height];
     return [left + u * wide, top - v * high];
   };
