@@ -26,7 +26,7 @@ d",`M${u} ${v}l${du} ${dv}`);rows.forEach((row,i)=>{knobs[i].value=at[i];knobs[i
 ".g b").textContent=written(found[i],3)});find("loss b").textContent=written(loss(at),4);const step2=String(
 steps[length.value]);size.querySelector("b").textContent=step2;length.setAttribute("aria-valuetext",
 step2);again.disabled=at===start&&visited.length===1;words.textContent=says};const asks=()=>"The das\
-hed line is the step that you'd take from here, against the arrow.";const put=place2=>{const limits=[
+hed line is the step that you’d take from here, against the arrow.";const put=place2=>{const limits=[
 left,left+wide,top-high,top];at=place2.map((v,i)=>Math.max(limits[2*i],Math.min(limits[2*i+1],v)));visited=
 [at];show(asks())};const step=()=>{const[from,was]=[at,loss(at)];at=next();visited.push(at);const now=loss(
 at);const past=error(from)*error(at)<0;const losses=visited.slice(-4).map(place2=>written(loss(place2),

@@ -61,7 +61,7 @@ startAll(".chaingrad-valley", (root, data) => {
     again.disabled = at === start && visited.length === 1;
     words.textContent = says;
   };
-  const asks = () => "The dashed line is the step that you'd take from here, against the arrow.";
+  const asks = () => "The dashed line is the step that you’d take from here, against the arrow.";
   const put = (place) => {
     const limits = [left, left + wide, top - high, top];
     at = place.map((v, i) => Math.max(limits[2 * i], Math.min(limits[2 * i + 1], v)));
