@@ -32,6 +32,8 @@ ENTRIES = (
     "src/chainlab/drills/page/page.js",
     "src/chainlab/lessons/bug_museum.js",
     "src/chainlab/lessons/chain_rule.js",
+    "src/chainlab/lessons/layers_of_today.js",
+    "src/chainlab/lessons/normalization.js",
     "src/chainlab/lessons/race.js",
     "src/chainlab/lessons/valley.js",
     "src/chainlab/workbench/written.js",

@@ -1,4 +1,4 @@
-"""What *Layers of today* says in general, tried on random cases."""
+"""What *Today's layers* says in general, tried on random cases."""
 
 from typing import Any
 
@@ -13,41 +13,6 @@ SEEDS = range(20)
 
 def page() -> dict[str, Any]:
     return defined("mlp/layers-of-today")
-
-
-@each("seed", SEEDS)
-@each("axis", [0, 1])
-def test_a_normalization_removes_two_directions(seed: int, axis: int) -> None:
-    rng = np.random.default_rng(seed)
-    x, d = rng.normal(size=(2, 4, 5)) * 10 ** rng.uniform(-1, 3)
-    x_hat, sigma = page()["normalize"](x, axis, eps=0.0)
-    dx = page()["normalize_backward"](d, x_hat, sigma, axis)
-    scale = abs(dx).max()
-    np.testing.assert_allclose(dx.sum(axis=axis) / scale, 0, atol=1e-12)
-    np.testing.assert_allclose((dx * x_hat).sum(axis=axis) / scale, 0, atol=1e-12)
-    rest = rng.normal(size=x.shape)  # other directions come through, divided by sigma
-    rest -= rest.mean(axis=axis, keepdims=True)
-    rest -= x_hat * (rest * x_hat).mean(axis=axis, keepdims=True)
-    through = page()["normalize_backward"](rest, x_hat, sigma, axis)
-    np.testing.assert_allclose(through, rest / sigma, rtol=1e-9, atol=1e-12 * abs(through).max())
-
-
-@each("seed", SEEDS)
-@each("eps", [1e-5, 0.5])
-def test_the_formula_is_exact_with_any_eps(seed: int, eps: float) -> None:
-    rng = np.random.default_rng(seed)
-    x, d = rng.normal(size=(2, 3, 6))
-    x_hat, sigma = page()["normalize"](x, eps=eps)
-    t = torch.tensor(x, requires_grad=True)
-    torch.nn.functional.layer_norm(t, (6,), eps=eps).backward(torch.tensor(d))
-    assert t.grad is not None
-    found = page()["normalize_backward"](d, x_hat, sigma)
-    np.testing.assert_allclose(found, t.grad, rtol=1e-9, atol=1e-12)
-    t = torch.tensor(x, requires_grad=True)
-    torch.nn.functional.rms_norm(t, (6,), eps=eps).backward(torch.tensor(d))
-    assert t.grad is not None
-    found = page()["rms_norm_backward"](d, x, eps)
-    np.testing.assert_allclose(found, t.grad, rtol=1e-9, atol=1e-12)
 
 
 @each("seed", SEEDS)
@@ -67,6 +32,27 @@ def test_a_convolution_goes_back_by_its_own_loop(seed: int) -> None:
 
 
 @each("seed", SEEDS)
+@each("causal", [False, True])
+def test_attention_goes_back_with_and_without_a_mask(seed: int, causal: bool) -> None:
+    rng = np.random.default_rng(seed)
+    n, d, size = rng.integers(1, 6, 3)
+    Q, K = rng.normal(size=(2, n, d))
+    V, dO = rng.normal(size=(2, n, size))
+    leaves = [torch.tensor(array, requires_grad=True) for array in (Q, K, V)]
+    f = torch.nn.functional.scaled_dot_product_attention
+    f(*leaves, is_causal=causal).backward(torch.tensor(dO))
+    out, P = page()["attention"](Q, K, V, causal)
+    ways = [page()["attention_backward"](dO, Q, K, V, P)]
+    if not causal:
+        L = np.log(np.exp(Q @ K.T / np.sqrt(d)).sum(1, keepdims=True))
+        ways.append(page()["in_blocks"](dO, Q, K, V, out, L))
+    for way in ways:
+        for found, leaf in zip(way, leaves, strict=True):
+            assert leaf.grad is not None
+            np.testing.assert_allclose(found, leaf.grad, rtol=1e-9, atol=1e-12)
+
+
+@each("seed", SEEDS)
 def test_the_cell_of_an_lstm_is_that_of_pytorch(seed: int) -> None:
     rng = np.random.default_rng(seed)
     x, h, c, dh, later = rng.normal(size=(5, 1, 4))
@@ -81,7 +67,7 @@ def test_the_cell_of_an_lstm_is_that_of_pytorch(seed: int) -> None:
         + cell.bias_hh
     )
     split = z.detach().numpy().reshape(4, 4)
-    dz, dc = page()["cell_backward"](dh[0], later[0], split, c[0])
+    dz, dc = defined("atlas/layers-by-hand")["cell_backward"](dh[0], later[0], split, c[0])
     assert c_t.grad is not None
     np.testing.assert_allclose(dc, c_t.grad[0], rtol=1e-9, atol=1e-12)
     assert cell.bias_ih.grad is not None
