@@ -52,7 +52,8 @@ startAll(".chaingrad-norm", (root, { row, upstream, eps, top, high, panels }) =>
     const left = found.out.map(written).join(", ");
     timer = setTimeout(() => (said.textContent = `The rest, divided by σ: ${left}`), 300);
   };
-  const fits = (xs) => Math.max(...xs) <= panels[0].range[1] && Math.min(...xs) >= panels[0].range[0];
+  const fits = (xs) =>
+    Math.max(...xs) <= panels[0].range[1] && Math.min(...xs) >= panels[0].range[0];
   const change = (make, often, seldom) => {
     const next = make(often);
     held.x = fits(next) ? next : make(seldom);
