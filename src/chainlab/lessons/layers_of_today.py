@@ -11,8 +11,8 @@ import numpy as np
 from chainview import Figure
 
 HERE = files(__package__)
-WIDE, HIGH, BOX = 380, 284, 34  # of a picture, and how high a box is, in pixels
-ROOM = 7  # between two boxes
+WIDE, HIGH, BOX = 380, 254, 32  # of a picture, and how high a box is, in pixels
+ROOM = 4  # between two boxes
 SMALL = "₀₁₂₃₄₅"
 
 WORDS, TOKENS = ("a", "dog", "cat", "sees"), (1, 3, 1)
@@ -197,7 +197,7 @@ def _picture(scene: Scene) -> Iterator[str]:
             holds = html.escape(name if np.ndim(value) and c else f"{name}  {_one(value)}")
             arrived = name in scene.arrives and _one(scene.arrives[name])
             line = (
-                f'<text class="cg-bar-of" x="{width / 2}" y="29">{arrived}</text>'
+                f'<text class="cg-bar-of" x="{width / 2}" y="28">{arrived}</text>'
                 if arrived
                 else ""
             )
