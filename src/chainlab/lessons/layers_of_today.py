@@ -181,7 +181,7 @@ def _picture(scene: Scene) -> Iterator[str]:
                 f'<path class="cg-use{on}" data-from="{name}" '
                 f'd="M{x:.1f} {y:.1f}L{to:.1f} {down:.1f}"/>'
             )
-            at = 0.72 if len(its) > 1 else 0.5  # where lines of one input are apart
+            at = 0.72 if len(its) > 1 and count == 2 else 0.5  # where lines are apart
             shares.append(
                 f'<text class="cg-share{on}" data-from="{name}" x="{x + at * (to - x):.1f}" '
                 f'y="{y + at * (down - y) + 4:.1f}">{_one(_share(use))}</text>'
