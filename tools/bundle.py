@@ -36,6 +36,7 @@ ENTRIES = (
     "src/chainlab/lessons/normalization.js",
     "src/chainlab/lessons/race.js",
     "src/chainlab/lessons/valley.js",
+    "src/chainlab/lessons/sorting_transformer.js",
     "src/chainlab/workbench/written.js",
     "_ext/look/book.js",
     "_ext/predict/predict.js",

@@ -27,12 +27,20 @@ timer)this.pause();else this.play()}pause(){clearTimeout(this.timer);this.timer=
 "Play")}play(){if(this.at===this.last)this.put(0);this.offer("pause","Pause");this.wait()}wait(){const stride=Math.
 max(1,Math.round(SHORTEST/this.beat));this.timer=setTimeout(()=>{if(!this.bar.isConnected)return;this.
 put(this.at+stride);if(this.at===this.last)this.pause();else this.wait()},stride*this.beat)}offer(name,text){
-this.button.innerHTML=icon(name);this.button.setAttribute("aria-label",text);this.button.title=text}listen(root){
-root.addEventListener("keydown",event=>{if(event.altKey||event.ctrlKey||event.metaKey)return;const own=event.
-target.closest("button, select, summary, input, pre");const moves={ArrowLeft:this.at-1,ArrowRight:this.
-at+1,Home:0,End:this.last};if(event.key in moves&&!event.target.closest("select, input, .cg-entries")){
-this.go(moves[event.key])}else if(event.key===" "&&(!own||own===this.slider)){this.toggle()}else{return}
-event.preventDefault();event.stopPropagation()})}};var LETTERS="ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";var SECONDS=6;var APART=14;
+this.button.innerHTML=icon(name);this.button.setAttribute("aria-label",text);this.button.title=text}drag(plot,from,to){
+const move=event=>{if(!event.buttons)return;const at=new DOMPoint(event.clientX,event.clientY);const{
+x}=at.matrixTransform(plot.getScreenCTM().inverse());this.go(Math.round((x-from)/(to-from)*this.last))};
+plot.classList.add("cg-drag");plot.addEventListener("pointermove",move);plot.addEventListener("point\
+erdown",event=>{plot.setPointerCapture(event.pointerId);move(event)})}playOnce(root,picture){let isTouched=false;
+for(const type of["pointerdown","keydown"]){root.addEventListener(type,()=>isTouched=true,{capture:true})}
+const seen=new IntersectionObserver(([{isIntersecting}])=>{if(!isIntersecting)return;seen.disconnect();
+if(!isTouched)this.play()},{threshold:.6});if(!matchMedia("(prefers-reduced-motion: reduce)").matches)
+seen.observe(picture);addEventListener("beforeprint",()=>isTouched||this.go(this.last));addEventListener(
+"afterprint",()=>isTouched||this.go(0))}listen(root){root.addEventListener("keydown",event=>{if(event.
+altKey||event.ctrlKey||event.metaKey)return;const own=event.target.closest("button, select, summary,\
+ input, pre");const moves={ArrowLeft:this.at-1,ArrowRight:this.at+1,Home:0,End:this.last};if(event.key in
+moves&&!event.target.closest("select, input, .cg-entries")){this.go(moves[event.key])}else if(event.
+key===" "&&(!own||own===this.slider)){this.toggle()}else{return}event.preventDefault();event.stopPropagation()})}};var LETTERS="ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";var SECONDS=6;var APART=14;
 var makeSwitch=(name,options,chosen,choose)=>{const buttons=options.map((text,i)=>makeButton(text,()=>press(
 i),{"aria-pressed":String(i===chosen)}));const press=at=>{buttons.forEach((button,i)=>button.setAttribute(
 "aria-pressed",String(i===at)));choose(at)};const group={role:"group","aria-label":name,class:"cg-sw\
@@ -40,33 +48,25 @@ itch"};return make("div",group,make("span",{},name),...buttons)};startAll('.chai
 nd="replay"]',(root,data)=>{const{switches,options,chosen,measure,every,panels,runs,measured}=data;const[
 left,right]=panels;const find=selector=>root.querySelector(selector);const all=selector=>[...root.querySelectorAll(
 selector)];const paths=all(".cg-curve").map((_,i)=>find(`.cg-curve-${i}`));const names=all(".cg-name").
-reverse();const mark=find(".cg-mark");const box=paths[0].ownerSVGElement.viewBox.baseVal;let run;let isTouched=false;
-const top=({base,fine},letters,at)=>base-fine*(64*LETTERS.indexOf(letters[2*at])+LETTERS.indexOf(letters[2*
-at+1]));const line=(panel,letters,from=0)=>{const points=panel.x.map((x,p)=>`${x} ${top(panel,letters,
-from+p).toFixed(1)}`);return`M${points.join("L")}`};const place=ends=>{const order=[...ends.keys()].
-sort((a,b)=>ends[a]-ends[b]);let last=-Infinity;for(const i of order)last=ends[i]=Math.max(ends[i],box.
-y,last+APART);last=box.y+box.height+APART;for(const i of order.reverse())last=ends[i]=Math.min(ends[i],
-last-APART);names.forEach((name,i)=>name.setAttribute("y",i in ends?ends[i]+4:-99))};const show=k=>{
-const curves=runs[run].slice(0,-1);const from=k*left.x.length;paths.forEach((path,i)=>{path.setAttribute(
-"d",curves[i]?line(left,curves[i],from):"M0 0")});place(curves.map(letters=>top(left,letters,from+left.
-x.length-1)));const[x,y]=[right.x[k],top(right,runs[run].at(-1),k)];const value=mark.querySelector("\
-text");mark.setAttribute("transform",`translate(${x})`);mark.querySelector("circle").setAttribute("c\
-y",y);const isLate=k>.75*bar.last;value.setAttribute("y",y-12);value.setAttribute("x",isLate?-8:8);value.
-setAttribute("text-anchor",isLate?"end":"start");value.textContent=measured[run][k];const said=`${measure}\
- ${measured[run][k]}`;const step=`${data.step} ${k*every} of ${(right.x.length-1)*every}`;const words=[
-...switches.map((name,i)=>`${name} ${options[i][chosen[i]]}`),step,said];find(".cg-setting").textContent=
-words.join(", ");find("[role=img]").setAttribute("aria-label",words.join(", "));return said};const choose=()=>{
-run=chosen.reduce((at,i,n)=>at*options[n].length+i,0);find(".cg-over").setAttribute("d",line(right,runs[run].
-at(-1)))};const beat=1e3*SECONDS/right.x.length;const bar=new Transport(right.x.length,show,{beat,first:0,
-every});find(".cg-live").append(bar.bar);switches.forEach((name,i)=>{const take=at=>{chosen[i]=at;choose();
-bar.go(0);show(0);bar.play()};find(".cg-switches").append(makeSwitch(name,options[i],chosen[i],take))});
-const plot=mark.ownerSVGElement;const drag=event=>{if(!event.buttons)return;const at=new DOMPoint(event.
-clientX,event.clientY).matrixTransform(plot.getScreenCTM().inverse()).x;bar.go(Math.round((at-right.
-x[0])/(right.x.at(-1)-right.x[0])*bar.last))};plot.classList.add("cg-drag");plot.addEventListener("p\
-ointermove",drag);plot.addEventListener("pointerdown",event=>{plot.setPointerCapture(event.pointerId);
-drag(event)});for(const type of["pointerdown","keydown"]){root.addEventListener(type,()=>isTouched=true,
-{capture:true})}const seen=new IntersectionObserver(([{isIntersecting}])=>{if(!isIntersecting)return;
-seen.disconnect();if(!isTouched)bar.play()},{threshold:.6});if(!matchMedia("(prefers-reduced-motion:\
- reduce)").matches)seen.observe(find("[role=img]"));addEventListener("beforeprint",()=>isTouched||bar.
-go(bar.last));addEventListener("afterprint",()=>isTouched||bar.go(0));bar.listen(root);keepKeys(root);
-choose();bar.put(0)});})();
+reverse();const mark=find(".cg-mark");const box=paths[0].ownerSVGElement.viewBox.baseVal;let run;const top=({
+base,fine},letters,at)=>base-fine*(64*LETTERS.indexOf(letters[2*at])+LETTERS.indexOf(letters[2*at+1]));
+const line=(panel,letters,from=0)=>{const points=panel.x.map((x,p)=>`${x} ${top(panel,letters,from+p).
+toFixed(1)}`);return`M${points.join("L")}`};const place=ends=>{const order=[...ends.keys()].sort((a,b)=>ends[a]-
+ends[b]);let last=-Infinity;for(const i of order)last=ends[i]=Math.max(ends[i],box.y,last+APART);last=
+box.y+box.height+APART;for(const i of order.reverse())last=ends[i]=Math.min(ends[i],last-APART);names.
+forEach((name,i)=>name.setAttribute("y",i in ends?ends[i]+4:-99))};const show=k=>{const curves=runs[run].
+slice(0,-1);const from=k*left.x.length;paths.forEach((path,i)=>{path.setAttribute("d",curves[i]?line(
+left,curves[i],from):"M0 0")});place(curves.map(letters=>top(left,letters,from+left.x.length-1)));const[
+x,y]=[right.x[k],top(right,runs[run].at(-1),k)];const value=mark.querySelector("text");mark.setAttribute(
+"transform",`translate(${x})`);mark.querySelector("circle").setAttribute("cy",y);const isLate=k>.75*
+bar.last;value.setAttribute("y",y-12);value.setAttribute("x",isLate?-8:8);value.setAttribute("text-a\
+nchor",isLate?"end":"start");value.textContent=measured[run][k];const said=`${measure} ${measured[run][k]}`;
+const step=`${data.step} ${k*every} of ${(right.x.length-1)*every}`;const words=[...switches.map((name,i)=>`${name}\
+ ${options[i][chosen[i]]}`),step,said];find(".cg-setting").textContent=words.join(", ");find("[role=\
+img]").setAttribute("aria-label",words.join(", "));return said};const choose=()=>{run=chosen.reduce(
+(at,i,n)=>at*options[n].length+i,0);find(".cg-over").setAttribute("d",line(right,runs[run].at(-1)))};
+const beat=1e3*SECONDS/right.x.length;const bar=new Transport(right.x.length,show,{beat,first:0,every});
+find(".cg-live").append(bar.bar);switches.forEach((name,i)=>{const take=at=>{chosen[i]=at;choose();bar.
+go(0);show(0);bar.play()};find(".cg-switches").append(makeSwitch(name,options[i],chosen[i],take))});
+bar.drag(mark.ownerSVGElement,right.x[0],right.x.at(-1));bar.playOnce(root,find("[role=img]"));bar.listen(
+root);keepKeys(root);choose();bar.put(0)});})();

@@ -28,7 +28,6 @@ startAll('.chaingrad-lookup[data-kind="replay"]', (root, data) => {
   const mark = find(".cg-mark");
   const box = paths[0].ownerSVGElement.viewBox.baseVal;
   let run; // which is shown
-  let isTouched = false;
 
   const top = ({ base, fine }, letters, at) =>
     base - fine * (64 * LETTERS.indexOf(letters[2 * at]) + LETTERS.indexOf(letters[2 * at + 1]));
@@ -87,38 +86,8 @@ startAll('.chaingrad-lookup[data-kind="replay"]', (root, data) => {
     find(".cg-switches").append(makeSwitch(name, options[i], chosen[i], take));
   });
 
-  // Dragging along what was measured chooses the step.
-  const plot = mark.ownerSVGElement;
-  const drag = (event) => {
-    if (!event.buttons) return;
-    const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(
-      plot.getScreenCTM().inverse(),
-    ).x;
-    bar.go(Math.round(((at - right.x[0]) / (right.x.at(-1) - right.x[0])) * bar.last));
-  };
-  plot.classList.add("cg-drag");
-  plot.addEventListener("pointermove", drag);
-  plot.addEventListener("pointerdown", (event) => {
-    plot.setPointerCapture(event.pointerId);
-    drag(event);
-  });
-
-  // It plays once, when it has come into view, unless the reader was faster or wants no motion.
-  for (const type of ["pointerdown", "keydown"]) {
-    root.addEventListener(type, () => (isTouched = true), { capture: true });
-  }
-  const seen = new IntersectionObserver(
-    ([{ isIntersecting }]) => {
-      if (!isIntersecting) return;
-      seen.disconnect();
-      if (!isTouched) bar.play();
-    },
-    { threshold: 0.6 },
-  );
-  if (!matchMedia("(prefers-reduced-motion: reduce)").matches) seen.observe(find("[role=img]"));
-  // Paper shows where the run came to, unless the reader has chosen a step.
-  addEventListener("beforeprint", () => isTouched || bar.go(bar.last));
-  addEventListener("afterprint", () => isTouched || bar.go(0));
+  bar.drag(mark.ownerSVGElement, right.x[0], right.x.at(-1));
+  bar.playOnce(root, find("[role=img]"));
   bar.listen(root);
   keepKeys(root);
   choose();
