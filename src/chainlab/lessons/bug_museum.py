@@ -10,6 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 from chainlab.lessons import engine as right
+from chainlab.lessons.computational_graph import TARGET, B, W
 from chainview import Figure
 from chainview.player.names import brief
 
@@ -18,7 +19,6 @@ Test = Callable[[Engine], bool]
 
 HERE = files(__package__)
 SOURCE = inspect.getsource(right)
-W, B, TARGET = 0.5, -0.2, 0.2  # the neuron of Parts I and II, whose input is 1.5
 KINDS = {
     "bookkeeping": "The bookkeeping is wrong",
     "rules": "A rule is wrong",

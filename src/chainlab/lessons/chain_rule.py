@@ -6,14 +6,13 @@ from dataclasses import dataclass, replace
 from importlib.resources import files
 from math import tanh
 
-from chainlab.lessons.computational_graph import neuron
+from chainlab.lessons.computational_graph import B, X, neuron
 from chainview import Drawing, Figure, color, draw_gradient_flow
 from chainview.draw.boxes import BACK, BARE, Direction, new_graph
 from chainview.draw.layout import Markup, escape, font, row
 from chainview.player.names import brief
 
 HERE = files(__package__)
-X, B = 1.5, -0.2  # of the neuron of Parts I and II
 AT = (0.5, 0.75, 0.55, tanh(0.55))  # its w, p, z and h
 SLOPES = (X, 1.0, 1 - AT[3] ** 2)
 STEPS = (("w", ""), ("p", "times x"), ("z", "plus b"), ("h", "tanh"))

@@ -8,6 +8,8 @@ import chaingrad
 from chaingrad.nn import Parameter
 from chainview import Drawing, Figure, draw_graph, draw_toposort, order
 
+W, X, B, TARGET = 0.5, 1.5, -0.2, 0.2  # the neuron of Parts I and II
+
 
 def draw(root: Any, named: Mapping[str, Any]) -> Drawing:
     """Draw the graph of a result; leaves called ``w`` and ``b`` are parameters.
@@ -30,8 +32,8 @@ def _operation(f: Callable[..., Any]) -> str:
 
 def neuron() -> chaingrad.Node:
     """Build the loss of the neuron with the package's nodes, at the numbers of the page."""
-    w, b = Parameter(0.5, "w"), Parameter(-0.2, "b")
-    x, target = chaingrad.Node(1.5, "x"), chaingrad.Node(0.2, "target")
+    w, b = Parameter(W, "w"), Parameter(B, "b")
+    x, target = chaingrad.Node(X, "x"), chaingrad.Node(TARGET, "target")
     p = w * x
     z = p + b
     h = z.tanh()

@@ -9,7 +9,7 @@ import math
 from importlib.resources import files
 from typing import Any
 
-from chainlab.lessons.chain_rule import TARGET, B, W, X
+from chainlab.lessons.computational_graph import TARGET, B, W, X
 from chainview import Figure
 
 HERE = files(__package__)
