@@ -37,6 +37,7 @@ class Recording:
     def __init__(self, net: Module) -> None:
         self.net, self.steps, self.stops = net, 0, [stop(net)]
         self._place: Any = None
+        self._show(film_of(self.stops, is_film=False))
 
     def add(self) -> None:
         """Note that a step has been taken; at each tenth one show how far the net is."""
