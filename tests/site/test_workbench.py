@@ -622,6 +622,7 @@ def test_it_is_embedded_elsewhere(browser: Browser, page: Page, other: str, tmp_
     line = page.get_by_role("textbox", name="HTML")
     expect(line).to_have_value(re.compile("embed.html#f="))
     before = line.input_value()
+    show(page, "graph")
     write(page, f"{trying(other)}\n{OPEN}")
     expect(line).not_to_have_value(before)
     program = line.input_value()

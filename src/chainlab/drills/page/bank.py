@@ -10,7 +10,7 @@ from typing import Any
 from chainlab.drills.kinds.kind import LEVELS
 from chainlab.drills.problem import KINDS, problem
 from chainview.draw.boxes import Direction
-from chainview.player.picture import draw
+from chainview.player.picture import NOTHING, draw
 from chainview.read.words import describe
 
 PROBLEMS = 200  # of each level, on the page; after them the series begins anew
@@ -43,12 +43,18 @@ def bank(kind: str, level: int, first: int) -> str:
 
 
 @functools.cache
-def pictures(kind: str, level: int, number: int) -> tuple[str, ...]:
-    """Draw a graph from left to right and from the top down, with room for numbers, as SVG."""
+def pictures(kind: str, level: int, number: int, carries: bool = True) -> tuple[str, ...]:
+    """Draw a graph from left to right and from the top down, with room for numbers, as SVG.
+
+    Args:
+        kind, level, number: which graph.
+        carries: whether its arrows need room for what they carry.
+    """
     task = KINDS[kind]
     looks = task.looks(task.forms(level)[number])
     alt = describe("Graph", [each.item for each in looks], False, False)
-    drawn = (draw(looks, direction, gap, alt, carried=task.carried) for direction, gap in LAYOUTS)
+    carried = task.carried if carries else NOTHING
+    drawn = (draw(looks, direction, gap, alt, carried=carried) for direction, gap in LAYOUTS)
     return tuple(_brief(ET.tostring(root, encoding="unicode")) for root in drawn)
 
 
