@@ -198,7 +198,8 @@ def _drawing(
 ) -> Markup:
     """Draw the graph with its numbers, boxes for what is asked, and labels on edges."""
     texts = {(node, slot): text for node, slot, text in problem.entry["written"]}
-    root, tall = map(ET.fromstring, pictures(problem.kind, problem.level, problem.number, bool(said)))
+    drawn = pictures(problem.kind, problem.level, problem.number, bool(said))
+    root, tall = map(ET.fromstring, drawn)
     if blank and float(root.attrib["width"]) > WIDEST:
         root = tall
         root.attrib["class"] = "tall"
