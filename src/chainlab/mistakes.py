@@ -11,7 +11,7 @@ from typing import Generic, NamedTuple, TypeVar
 GRAPH = "foundations/computational-graph#a-program-that-sends-too-soon"
 PATHS = "foundations/chain-rule#two-routes-add-up"
 STEPS = "foundations/chain-rule#a-nudge-travels-through-three-steps"
-SLOPES = "foundations/chain-rule#four-slopes-and-nobody-nudges"
+SLOPES = "foundations/chain-rule#the-slope-of-each-operation"
 FACTORING = "foundations/chain-rule#backprop-is-factoring"
 SHAPES = "mlp/matrix-equations#guessed-by-shapes"
 INDICES = "mlp/matrix-equations#derived-by-indices"

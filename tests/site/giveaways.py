@@ -72,7 +72,7 @@ def ways_to_say(number: float, asked: str) -> Iterator[str]:
     counted = re.search(r"how many ((?:different )?\w+)s\b", asked, re.IGNORECASE)
     if counted and number in range(len(COUNTS)):
         noun = counted[1] if number == 1 else f"{counted[1]}s"
-        yield rf"\b({number:.0f}|{COUNTS[int(number)]}) {noun}\b"
+        yield rf"(?<![\d.])\b({number:.0f}|{COUNTS[int(number)]}) {noun}\b"
         if number == 1:
             yield rf"\ba single \w+|(?<!one )\b{noun}\b(?!s)"
 

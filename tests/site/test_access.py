@@ -41,7 +41,7 @@ def test_without_scripts_code_and_figures_are_as_light_as_their_page(
     browser: Browser, address: str
 ) -> None:
     page = browser.new_page(java_script_enabled=False, color_scheme="dark")
-    page.goto(f"{address}/chapters/foundations/chain-rule.html")
+    page.goto(f"{address}/chapters/foundations/computational-graph.html")
     ink = page.locator("svg.chaingrad text:visible").first.evaluate("e => getComputedStyle(e).fill")
     assert max(map(int, re.findall(r"\d+", ink))) < 50, ink
     for part in ("body", ".cell_input .highlight pre", ".cell_input"):

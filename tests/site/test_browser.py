@@ -69,7 +69,7 @@ def type_by_phone(page: Page, text: str) -> None:
 
 def emptied_editor(page: Page, place: str) -> Locator:
     """The first editor there, opened if need be, with the focus and no text in it."""
-    box = page.locator(f"{place}:has(.live-edit, .cm-content)").first
+    box = page.locator(f"{place}:has(.live-edit:visible, .cm-content:visible)").first
     opens = box.locator(".live-edit")
     if opens.count():
         opens.click()

@@ -39,6 +39,7 @@ def test_what_does_not_give_an_answer_away() -> None:
     assert not found("What is x?", "1.750", number.replace("<p", '<p class="answers-x"'))
     assert not found("What is x?", "1.750", f"<details>{number}</details>")
     assert not found("How many arrows leave?", "2", "<p>Two nodes.</p>")
+    assert not found("How many times as many?", "3", "<p>It took 2.3 times as long.</p>")
     others = ("they add up to 1",)
     assert not found("And so?", "they add up to 0", "<p>They add up to much.</p>", others=others)
 

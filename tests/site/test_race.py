@@ -1,5 +1,6 @@
 """The race in a real browser, by keyboard and on one clock; and the way into the course."""
 
+import re
 from collections.abc import Iterator
 from typing import Any, Literal
 
@@ -201,7 +202,7 @@ def test_the_way_in_becomes_the_way_on(
         page = opened.page
         opened.open("chapters/intro")
         link = page.locator(".begin a")
-        expect(link).to_have_text("Begin: 25 minutes")
+        expect(link).to_have_text(re.compile("Begin: [0-9]+ minutes"))
         link.click()
         page.wait_for_url(f"**/{LESSON}.html")
         page.wait_for_function("kept.read('reading').way")

@@ -144,7 +144,8 @@ def _picture(after: tuple[float, ...]) -> str:
     (u, v), (to_u, to_v) = px(W, B), px(*after)
     gu, gv = (slope * ARROW * SCALE for slope in gradient_at(W, B))
     return (
-        f'<svg class="cg-land" viewBox="0 0 {left + width + right} {top + height + bottom}">'
+        '<svg class="cg-land" role="group" aria-label="The loss over w and b" '
+        f'viewBox="0 0 {left + width + right} {top + height + bottom}">'
         f'<svg class="cg-inside" x="{left}" y="{top}" width="{width}" height="{height}">'
         '<marker id="cg-valley-head" viewBox="0 0 10 10" refX="8" refY="5" markerWidth="4.5" '
         'markerHeight="4.5" orient="auto"><path d="M0 0L10 5L0 10z"/></marker>'
