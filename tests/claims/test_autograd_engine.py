@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import chaingrad
+from chainlab.lessons.bug_museum import broken
 from chainlab.lessons.engine import Node
 from tests.support import each
 
@@ -92,3 +93,50 @@ def test_gradients_of_copies_add_up_to_that_of_the_shared_weight(seed: int) -> N
     loss(*copies).backward()
     loss(shared, shared, shared).backward()
     assert sum(copy.grad for copy in copies) == pytest.approx(shared.grad)
+
+
+@each("seed", SEEDS)
+def test_parts_of_a_batch_divided_by_the_whole_leave_the_gradient_of_its_mean(seed: int) -> None:
+    chance = random.Random(seed)
+    examples = [(chance.uniform(-1, 1), chance.uniform(-1, 1)) for _ in range(7)]
+    cut = chance.randrange(1, 7)
+
+    def total(w: Node, part: list[tuple[float, float]]) -> Node:
+        return sum(((w * x).tanh() - y) ** 2 for x, y in part)
+
+    whole, ours, means = (Node(0.4) for _ in range(3))
+    (total(whole, examples) * (1 / 7)).backward()
+    for part in (examples[:cut], examples[cut:]):
+        (total(ours, part) * (1 / 7)).backward()
+        (total(means, part) * (1 / len(part))).backward()
+    assert ours.grad == pytest.approx(whole.grad)
+    assert means.grad != pytest.approx(whole.grad)
+
+
+def test_plus_minus_and_times_take_numbers_on_both_sides_and_the_power_one_on_its_right() -> None:
+    for value in (-1.5, 0.0, 0.7):
+        w = Node(value)
+        made = [w + 2, 2 + w, w - 2, 2 - w, w * 2, 2 * w, -1 * w]
+        assert [node.data for node in made] == [
+            value + 2, 2 + value, value - 2, 2 - value, value * 2, 2 * value, -value
+        ]  # fmt: skip
+        for fails in (
+            lambda w=w: w ** Node(2.0),
+            lambda w=w: 2**w,
+            lambda w=w: -w,
+            lambda w=w: w / 2,
+        ):
+            with pytest.raises(TypeError):
+                fails()
+
+
+@pytest.mark.parametrize(("swapped", "pairs"), [(False, 1), (True, 2)])
+def test_the_list_of_a_long_sum_holds_one_pair_a_sum_or_two(swapped: bool, pairs: int) -> None:
+    held: list[int] = []
+    engine = broken("= to_do.pop()", "= held.append(len(to_do)) or to_do.pop()")
+    engine.sorted_graph.__globals__["held"] = held
+    x = y = engine(1.0)
+    for _ in range(200):
+        y = x + y if swapped else y + x
+    y.sorted_graph()
+    assert max(held) == pytest.approx(200 * pairs, abs=4)

@@ -232,3 +232,29 @@ def test_a_wrong_value_is_hidden_from_differences_through_the_same_engine(
     assert found == pytest.approx(own) == pytest.approx(1)
     assert slopes(f, [0.7]) == pytest.approx([right])
     assert f(engine(0.7)).data != f(0.7)
+
+
+def test_what_takes_equal_values_for_one_node_loses_products_and_spares_leaves() -> None:
+    engine = broken(
+        "elif node not in visited:", "elif node.data not in [other.data for other in visited]:"
+    )
+    for value in (-0.7, 0.3, 0.7):
+        a, c = engine(value), engine(value)
+        root = a * 2 + c * 3
+        root.backward()
+        assert len({a, c} & set(root.sorted_graph())) == 1
+        assert (a.grad, c.grad) == (2.0, 3.0)
+        assert defined(PAGE)["balanced"](root)
+        a, c = engine(value), engine(value)
+        root = a * a + c * c
+        root.backward()
+        assert sorted(abs(leaf.grad) for leaf in (a, c)) == pytest.approx([0, 2 * abs(value)])
+        assert not defined(PAGE)["balanced"](root)
+
+
+@each("seed", SEEDS)
+def test_the_books_are_those_of_a_first_pass(seed: int) -> None:
+    root, leaves, _ = passed(Node, seed)
+    root.backward()
+    used = [leaf for leaf in leaves if abs(leaf.grad) > 1e-6]
+    assert defined(PAGE)["balanced"](root) == (not used)

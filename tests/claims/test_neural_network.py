@@ -92,6 +92,43 @@ def test_the_old_neuron_is_thrown_across_its_valley(rate: float, farther: bool) 
         assert (np.diff(np.sign(places)) != 0).all()
 
 
+def test_the_old_neuron_jumps_to_and_fro_at_a_rate_of_a_tenth_and_leaves_at_four() -> None:
+    bottom, places = 0.1001668, [0.55]
+    for _ in range(200):
+        z = places[-1]
+        slope = 2 * (z + np.tanh(z) - 0.2) * (2 - np.tanh(z) ** 2)
+        places.append(z - 0.1 * (1.5**2 + 1) * slope)
+    jumps = np.array(places) - bottom
+    assert (jumps[1:] * jumps[:-1] < 0).all()
+    assert (abs(jumps) < 1).all()
+    assert abs(jumps[-20:]).min() > 0.5
+    z = bottom + np.concatenate([np.linspace(-50, -1e-3, 5001), np.linspace(1e-3, 50, 5001)])
+    slope = 2 * (z + np.tanh(z) - 0.2) * (2 - np.tanh(z) ** 2)
+    after = z - 0.4 * (1.5**2 + 1) * slope
+    assert (abs(after - bottom) > 1.5 * abs(z - bottom)).all()
+
+
+@each("seed", range(5))
+def test_a_dead_relu_stays_dead_in_the_loop_and_not_with_weight_decay(seed: int) -> None:
+    for decay in (0.0, 0.1):
+        net = MLP(1, [4, 1], np.random.default_rng(seed), relu)
+        dead = net.layers[0].neurons[0]
+        dead.weights[0].data, dead.bias.data = -3.0, 0.2
+        before = [p.data for p in dead.parameters()]
+        rng = np.random.default_rng(seed)
+        woke = False
+        for _ in range(200):
+            x = float(rng.uniform(0.1, 1))  # the neuron's sum is below zero on all of these
+            net.zero_grad()
+            ((net([Node(x)]) - (2 * x * x - 1)) ** 2).backward()
+            for p in net.parameters():
+                weight = decay * (p.data if p is not dead.bias else 0.0)
+                p.data -= 0.1 * (p.grad + weight)
+            woke = woke or dead([Node(0.1)]).data > 0
+        assert woke == (decay > 0)
+        assert ([p.data for p in dead.parameters()] == before) == (decay == 0)
+
+
 @each("activation", [Node.tanh, relu])
 @each("sizes", [[4, 1], [8, 4, 1], [2, 3, 2, 1]])
 def test_equal_neurons_stay_equal(sizes: list[int], activation: Any) -> None:
