@@ -1,6 +1,7 @@
 """A sense of the way: the sidebar's folded parts, and the card of the next page."""
 
 from collections.abc import Iterator
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -8,6 +9,17 @@ from playwright.sync_api import Browser, Page, expect
 from tests.site.built import Site
 
 CHAIN_RULE = "chapters/foundations/chain-rule"
+GRAPHS = "chapters/foundations/computational-graph"
+# What a mark shows, and its contrast with the sidebar's ground.
+MARK = """link => {
+    const light = (color) => color.match(/[\\d.]+/g).slice(0, 3).map((part) => part / 255)
+        .map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i], 0.05);
+    const { content, color } = getComputedStyle(link, "::after");
+    const ground = getComputedStyle(link.closest(".bd-sidebar-primary")).backgroundColor;
+    const [dark, bright] = [light(color), light(ground)].sort((one, other) => one - other);
+    return [content, bright / dark];
+}"""
 
 
 @pytest.fixture
@@ -37,3 +49,31 @@ def test_a_page_ends_with_what_the_next_one_asks_and_draws(site: Site) -> None:
     picture = card.select_one("img.ahead-picture")
     assert picture["alt"] == ""
     assert (site.folder / CHAIN_RULE / ".." / picture["src"]).resolve().exists()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_lessons_that_are_finished_and_begun_keep_their_marks(
+    browser: Browser, address: str, theme: Literal["light", "dark"]
+) -> None:
+    with browser.new_context(color_scheme=theme) as context:
+        page = context.new_page()
+        page.goto(f"{address}/{GRAPHS}.html")
+        page.evaluate("kept.replace('reading', {})")  # questions count again
+        skip = page.get_by_role("button", name="Skip the question")
+        skip.first.click()
+        page.goto(f"{address}/{CHAIN_RULE}.html")
+        for _ in range(skip.count()):
+            skip.first.click()
+        finished = page.locator(".bd-links a[data-state=finished]")
+        expect(finished).to_have_count(0)
+        page.locator(".prev-next-area").scroll_into_view_if_needed()
+        expect(finished).to_have_count(1)
+        page.reload()
+        assert page.evaluate("document.documentElement.dataset.theme") == theme
+        expect(finished).to_have_accessible_name("2. The chain rule, finished")
+        begun = page.locator(".bd-links a[data-state=begun]")
+        expect(begun).to_have_accessible_name("1. Computational graphs, begun")
+        for mark, shown in ((finished, '"✓"'), (begun, '""')):
+            content, contrast = mark.evaluate(MARK)
+            assert content == shown
+            assert contrast > 3
