@@ -2,7 +2,7 @@
 
 import operator
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -46,8 +46,6 @@ class Module:
     Attributes:
         training: True until `eval` is called; for modules such as `Dropout`, which behave
             differently while training.
-        buffers: the names of attributes that hold arrays which are no parameters and belong to the
-            state, such as running means.
 
     >>> class Line(Module):
     ...     def __init__(self):
@@ -63,7 +61,6 @@ class Module:
     """
 
     training: bool = True
-    buffers: ClassVar[tuple[str, ...]] = ()
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """Compute the output; subclasses define how."""
@@ -109,37 +106,26 @@ class Module:
         return self.train(False)
 
     def state_dict(self) -> dict[str, Data]:
-        """Copy the value of every parameter, and every buffer, under its dotted name."""
+        """Copy the value of every parameter under its dotted name."""
         held = {name: parameter.data for name, parameter in self.named_parameters()}
-        held |= {name: getattr(module, key) for name, module, key in self._buffers()}
         return {name: x if type(x) is float else np.array(x) for name, x in held.items()}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Set the value of every parameter and buffer from a copy that `state_dict` made.
+        """Set the value of every parameter from a copy that `state_dict` made.
 
         Each keeps its dtype. If anything does not fit, nothing is loaded.
 
         Raises:
-            KeyError: a name is missing, or there is one that nothing has.
+            KeyError: a name is missing, or there is one that no parameter has.
             ValueError: a value has the wrong shape.
             TypeError: a value is not numeric.
         """
         parameters = dict(self.named_parameters())
-        buffers = {name: (module, key) for name, module, key in self._buffers()}
         held = {name: p.data for name, p in parameters.items()}
-        held |= {name: getattr(module, key) for name, (module, key) in buffers.items()}
         _check_names(type(self).__name__, held, state)
         new = {name: _checked_value(name, data, state[name]) for name, data in held.items()}
         for name, parameter in parameters.items():
             parameter.data = new[name]
-        for name, (module, key) in buffers.items():
-            setattr(module, key, new[name])
-
-    def _buffers(self) -> Iterator[tuple[str, "Module", str]]:
-        """Yield the dotted name of each buffer, its module and its name there."""
-        for name, thing in _parts(self):
-            if isinstance(thing, Module):
-                yield from ((f"{name}.{key}" if name else key, thing, key) for key in thing.buffers)
 
 
 def _parts(root: Module) -> list[tuple[str, Any]]:
