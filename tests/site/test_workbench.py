@@ -618,11 +618,11 @@ def test_a_view_goes_nowhere_by_itself(page: Page, other: str) -> None:
 @pytest.mark.walk
 def test_it_is_embedded_elsewhere(browser: Browser, page: Page, other: str, tmp_path: Path) -> None:
     """A starting point is shown at once; a program is read first, and gets out no more."""
+    show(page, "graph")
     take(page, "Embed")
     line = page.get_by_role("textbox", name="HTML")
     expect(line).to_have_value(re.compile("embed.html#f="))
     before = line.input_value()
-    show(page, "graph")
     write(page, f"{trying(other)}\n{OPEN}")
     expect(line).not_to_have_value(before)
     program = line.input_value()
