@@ -38,7 +38,7 @@ def with_python(site: Site, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     """A page in a profile in which nothing has run."""
-    with browser.new_context() as context:
+    with browser.new_context(reduced_motion="reduce") as context:
         yield context.new_page()
 
 

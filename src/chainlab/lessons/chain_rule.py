@@ -2,12 +2,12 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.resources import files
 from math import tanh
 
 from chainlab.lessons.computational_graph import B, X, neuron
-from chainview import Drawing, Figure, color, draw_gradient_flow
+from chainview import Drawing, Figure, color, draw_graph
 from chainview.draw.boxes import BACK, BARE, Direction, new_graph
 from chainview.draw.layout import Markup, escape, font, row
 from chainview.player.names import brief
@@ -164,11 +164,10 @@ def _thread(moves: Sequence[float], scale: float) -> str:
 
 
 def draw_neuron() -> Drawing:
-    """Draw the neuron's graph with what comes back along each arrow, low enough for a screen."""
+    """Draw the neuron's graph with its adjoints."""
     root = neuron()
     root.backward()
-    drawing = draw_gradient_flow(root, direction="TB")
-    return replace(drawing, source=drawing.source.replace('ranksep="0.45"', 'ranksep="0.16"'))
+    return draw_graph(root)
 
 
 def draw_pull_and_push() -> Drawing:
