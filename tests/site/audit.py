@@ -15,7 +15,7 @@ from tests.axe import severe, thin
 from tests.support import PATIENCE
 
 PHONE, TABLET, LAPTOP, DESKTOP = 390, 1024, 1280, 1440
-OWN, EVERYTHING = 1.8e6, 2.8e6  # bytes of a page, and of all that it loads, unpacked
+OWN, EVERYTHING = 1.0e6, 2.5e6  # bytes of a page, and of all that it loads, unpacked
 LEGIBLE = 11  # pixels
 FIRST_READ = "chapters/intro", "chapters/foundations/"  # by many on a phone
 

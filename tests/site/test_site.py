@@ -13,7 +13,7 @@ from chainlab.drills import KINDS
 from tests.site.built import Site, parse, toc_documents
 from tests.support import ROOT, each
 
-PAGE_BUDGET = 1.8e6  # the transformer has its weights at 31 steps, twice
+PAGE_BUDGET = 1.0e6
 SHARED_BUDGET = 1.3e6  # of what pages load
 AHEAD_BUDGET = 4e4  # of a figure on the card of the next page
 SEARCH_BUDGET = 1.7e6  # of the site's text, which the first search loads

@@ -18,7 +18,7 @@ from chainview import Figure
 from chainview.piece import TRANSPORT
 
 HERE = files(__package__)
-EVERY = 10  # steps between two stops of the film
+EVERY = 20  # steps between two stops of the film
 TYPED = (3, 0, 1, 5, 9, 8)  # what stands in the field to begin with
 SHOWN = (1, 1)  # the layer and the head whose map is shown first, counted from 0
 CELL, LEFT, TOP, GAP = 30, 12, 56, 12  # px, in the map
@@ -28,7 +28,7 @@ Stop = dict[str, Any]  # what was measured there, and the parameters
 
 
 class Recording:
-    """A training run, watched: each tenth step it shows what the net looks at.
+    """A training run, watched: each twentieth step it shows what the net looks at.
 
     Args:
         net: what is trained; its parameters now are the film's first stop.
@@ -40,7 +40,7 @@ class Recording:
         self._show(film_of(self.stops, is_film=False))
 
     def add(self) -> None:
-        """Note that a step has been taken; at each tenth one show how far the net is."""
+        """Note that a step has been taken; at each twentieth one show how far the net is."""
         self.steps += 1
         if self.steps % EVERY == 0:
             self.stops.append(stop(self.net))
