@@ -100,42 +100,6 @@ export class Transport {
     this.button.title = text;
   }
 
-  // Let dragging along a plot choose the step; its first and last are at these places.
-  drag(plot, from, to) {
-    const move = (event) => {
-      if (!event.buttons) return;
-      const at = new DOMPoint(event.clientX, event.clientY);
-      const { x } = at.matrixTransform(plot.getScreenCTM().inverse());
-      this.go(Math.round(((x - from) / (to - from)) * this.last));
-    };
-    plot.classList.add("cg-drag");
-    plot.addEventListener("pointermove", move);
-    plot.addEventListener("pointerdown", (event) => {
-      plot.setPointerCapture(event.pointerId);
-      move(event);
-    });
-  }
-
-  // Play once, when the picture has come into view, unless the reader was faster or wants no
-  // motion. Paper shows the last step, unless the reader has chosen one.
-  playOnce(root, picture) {
-    let isTouched = false;
-    for (const type of ["pointerdown", "keydown"]) {
-      root.addEventListener(type, () => (isTouched = true), { capture: true });
-    }
-    const seen = new IntersectionObserver(
-      ([{ isIntersecting }]) => {
-        if (!isIntersecting) return;
-        seen.disconnect();
-        if (!isTouched) this.play();
-      },
-      { threshold: 0.6 },
-    );
-    if (!matchMedia("(prefers-reduced-motion: reduce)").matches) seen.observe(picture);
-    addEventListener("beforeprint", () => isTouched || this.go(this.last));
-    addEventListener("afterprint", () => isTouched || this.go(0));
-  }
-
   // Listen to keys in the whole figure: arrows, Home, End, and the space bar where nothing else
   // has a use for it.
   listen(root) {
@@ -154,4 +118,41 @@ export class Transport {
       event.stopPropagation(); // a notebook has its own use for these keys
     });
   }
+}
+
+// Let dragging along a plot choose the step; its first and last are at these places.
+// A function and no method, as `playOnce` is: a figure without it doesn't load it.
+export function dragAlong(bar, plot, from, to) {
+  const move = (event) => {
+    if (!event.buttons) return;
+    const at = new DOMPoint(event.clientX, event.clientY);
+    const { x } = at.matrixTransform(plot.getScreenCTM().inverse());
+    bar.go(Math.round(((x - from) / (to - from)) * bar.last));
+  };
+  plot.classList.add("cg-drag");
+  plot.addEventListener("pointermove", move);
+  plot.addEventListener("pointerdown", (event) => {
+    plot.setPointerCapture(event.pointerId);
+    move(event);
+  });
+}
+
+// Play once, when the picture has come into view, unless the reader was faster or wants no
+// motion. Paper shows the last step, unless the reader has chosen one.
+export function playOnce(bar, root, picture) {
+  let isTouched = false;
+  for (const type of ["pointerdown", "keydown"]) {
+    root.addEventListener(type, () => (isTouched = true), { capture: true });
+  }
+  const seen = new IntersectionObserver(
+    ([{ isIntersecting }]) => {
+      if (!isIntersecting) return;
+      seen.disconnect();
+      if (!isTouched) bar.play();
+    },
+    { threshold: 0.6 },
+  );
+  if (!matchMedia("(prefers-reduced-motion: reduce)").matches) seen.observe(picture);
+  addEventListener("beforeprint", () => isTouched || bar.go(bar.last));
+  addEventListener("afterprint", () => isTouched || bar.go(0));
 }

@@ -27,20 +27,21 @@ timer)this.pause();else this.play()}pause(){clearTimeout(this.timer);this.timer=
 "Play")}play(){if(this.at===this.last)this.put(0);this.offer("pause","Pause");this.wait()}wait(){const stride=Math.
 max(1,Math.round(SHORTEST/this.beat));this.timer=setTimeout(()=>{if(!this.bar.isConnected)return;this.
 put(this.at+stride);if(this.at===this.last)this.pause();else this.wait()},stride*this.beat)}offer(name,text){
-this.button.innerHTML=icon(name);this.button.setAttribute("aria-label",text);this.button.title=text}drag(plot,from,to){
-const move=event=>{if(!event.buttons)return;const at=new DOMPoint(event.clientX,event.clientY);const{
-x}=at.matrixTransform(plot.getScreenCTM().inverse());this.go(Math.round((x-from)/(to-from)*this.last))};
-plot.classList.add("cg-drag");plot.addEventListener("pointermove",move);plot.addEventListener("point\
-erdown",event=>{plot.setPointerCapture(event.pointerId);move(event)})}playOnce(root,picture){let isTouched=false;
+this.button.innerHTML=icon(name);this.button.setAttribute("aria-label",text);this.button.title=text}listen(root){
+root.addEventListener("keydown",event=>{if(event.altKey||event.ctrlKey||event.metaKey)return;const own=event.
+target.closest("button, select, summary, input, pre");const moves={ArrowLeft:this.at-1,ArrowRight:this.
+at+1,Home:0,End:this.last};if(event.key in moves&&!event.target.closest("select, input, .cg-entries")){
+this.go(moves[event.key])}else if(event.key===" "&&(!own||own===this.slider)){this.toggle()}else{return}
+event.preventDefault();event.stopPropagation()})}};function dragAlong(bar,plot,from,to){const move=event=>{
+if(!event.buttons)return;const at=new DOMPoint(event.clientX,event.clientY);const{x}=at.matrixTransform(
+plot.getScreenCTM().inverse());bar.go(Math.round((x-from)/(to-from)*bar.last))};plot.classList.add("\
+cg-drag");plot.addEventListener("pointermove",move);plot.addEventListener("pointerdown",event=>{plot.
+setPointerCapture(event.pointerId);move(event)})}function playOnce(bar,root,picture){let isTouched=false;
 for(const type of["pointerdown","keydown"]){root.addEventListener(type,()=>isTouched=true,{capture:true})}
 const seen=new IntersectionObserver(([{isIntersecting}])=>{if(!isIntersecting)return;seen.disconnect();
-if(!isTouched)this.play()},{threshold:.6});if(!matchMedia("(prefers-reduced-motion: reduce)").matches)
-seen.observe(picture);addEventListener("beforeprint",()=>isTouched||this.go(this.last));addEventListener(
-"afterprint",()=>isTouched||this.go(0))}listen(root){root.addEventListener("keydown",event=>{if(event.
-altKey||event.ctrlKey||event.metaKey)return;const own=event.target.closest("button, select, summary,\
- input, pre");const moves={ArrowLeft:this.at-1,ArrowRight:this.at+1,Home:0,End:this.last};if(event.key in
-moves&&!event.target.closest("select, input, .cg-entries")){this.go(moves[event.key])}else if(event.
-key===" "&&(!own||own===this.slider)){this.toggle()}else{return}event.preventDefault();event.stopPropagation()})}};var SECONDS=8;var dense=(W,b,x)=>W.map((row,i)=>row.reduce((sum,w,j)=>sum+w*x[j],b[i]));var plus=(x,y)=>x.
+if(!isTouched)bar.play()},{threshold:.6});if(!matchMedia("(prefers-reduced-motion: reduce)").matches)
+seen.observe(picture);addEventListener("beforeprint",()=>isTouched||bar.go(bar.last));addEventListener(
+"afterprint",()=>isTouched||bar.go(0))}var SECONDS=8;var dense=(W,b,x)=>W.map((row,i)=>row.reduce((sum,w,j)=>sum+w*x[j],b[i]));var plus=(x,y)=>x.
 map((value,i)=>value+y[i]);var mean=x=>x.reduce((sum,value)=>sum+value,0)/x.length;var norm=(gain,shift,x)=>{
 const[mu,squares]=[mean(x),mean(x.map(value=>value*value))];const sigma=Math.sqrt(squares-mu*mu+1e-5);
 return x.map((value,i)=>gain[i]*(value-mu)/sigma+shift[i])};var softmax=scores=>{const most=Math.max(
@@ -69,8 +70,8 @@ if(!data.packs)return;const{packs,shapes,heads,every,losses,right,tops,ends}=dat
 querySelector(selector);const all=selector=>[...root.querySelectorAll(selector)];const nets=packs.map(
 ()=>null);const cells=all(".cg-cell");const[columns,outs]=[all(".cg-digit"),all(".cg-said")];let digits=[
 ...data.typed].map(Number);let map=data.shown[0]*heads+data.shown[1];let isBySize=false;const show=k=>{
-nets[k]??=new Net(packs[k],shapes,heads);const{said,maps}=nets[k].sort(digits);const ordered=digits.
-toSorted();const isRight=said.every((digit,i)=>digit===ordered[i]);const places=[...digits.keys()];if(isBySize)
+nets[k]??=new Net(packs[k],shapes,heads);const{said,maps}=nets[k].sort(digits);const ordered=[...digits].
+sort();const isRight=said.every((digit,i)=>digit===ordered[i]);const places=[...digits.keys()];if(isBySize)
 places.sort((a,b)=>digits[a]-digits[b]);const typed=places.map(place=>digits[place]);[...typed,...said.
 slice(0,-1)].forEach((d,j)=>columns[j].textContent=String(d));let at=0;said.forEach((digit,i)=>{outs[i].
 textContent=String(digit);outs[i].classList.toggle("cg-wrong",digit!==ordered[i]);const row=maps[map][5+
@@ -99,6 +100,6 @@ sed":String(i===map)}));const arrange=makeButton("By size",()=>{isBySize=!isBySi
 "aria-pressed",String(isBySize));find(".cg-head").textContent=isBySize?"what you typed, by size":"wh\
 at you typed";show(bar.at)},{"aria-pressed":"false"});const bar=new Transport(packs.length,show,{beat:1e3*
 SECONDS/packs.length,first:0,every});const group={role:"group",ariaLabel:"Whose map",className:"cg-b\
-ar cg-picks"};find(".cg-live").append(bar.bar,make("div",group,...picks,arrange));bar.drag(find(".cg\
--loss"),ends[0],ends[1]);bar.playOnce(root,find(".cg-map"));bar.listen(root);keepKeys(root);bar.put(
-0)});})();
+ar cg-picks"};find(".cg-live").append(bar.bar,make("div",group,...picks,arrange));dragAlong(bar,find(
+".cg-loss"),ends[0],ends[1]);playOnce(bar,root,find(".cg-map"));bar.listen(root);keepKeys(root);bar.
+put(0)});})();

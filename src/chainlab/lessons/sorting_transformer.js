@@ -1,5 +1,5 @@
 // A film of training: at each stop the net as it was there sorts what the reader types.
-import { Transport } from "../../chainview/transport.js";
+import { dragAlong, playOnce, Transport } from "../../chainview/transport.js";
 import { keepKeys, make, makeButton, startAll } from "../../chainview/ui.js";
 
 const SECONDS = 8; // that the film lasts
@@ -123,7 +123,7 @@ startAll(".chaingrad-sorter:has(.cg-live)", (root, data) => {
   const show = (k) => {
     nets[k] ??= new Net(packs[k], shapes, heads);
     const { said, maps } = nets[k].sort(digits);
-    const ordered = digits.toSorted();
+    const ordered = [...digits].sort();
     const isRight = said.every((digit, i) => digit === ordered[i]);
     const places = [...digits.keys()];
     if (isBySize) places.sort((a, b) => digits[a] - digits[b]);
@@ -216,8 +216,8 @@ startAll(".chaingrad-sorter:has(.cg-live)", (root, data) => {
   });
   const group = { role: "group", ariaLabel: "Whose map", className: "cg-bar cg-picks" };
   find(".cg-live").append(bar.bar, make("div", group, ...picks, arrange));
-  bar.drag(find(".cg-loss"), ends[0], ends[1]);
-  bar.playOnce(root, find(".cg-map"));
+  dragAlong(bar, find(".cg-loss"), ends[0], ends[1]);
+  playOnce(bar, root, find(".cg-map"));
   bar.listen(root);
   keepKeys(root);
   bar.put(0);

@@ -27,20 +27,21 @@ timer)this.pause();else this.play()}pause(){clearTimeout(this.timer);this.timer=
 "Play")}play(){if(this.at===this.last)this.put(0);this.offer("pause","Pause");this.wait()}wait(){const stride=Math.
 max(1,Math.round(SHORTEST/this.beat));this.timer=setTimeout(()=>{if(!this.bar.isConnected)return;this.
 put(this.at+stride);if(this.at===this.last)this.pause();else this.wait()},stride*this.beat)}offer(name,text){
-this.button.innerHTML=icon(name);this.button.setAttribute("aria-label",text);this.button.title=text}drag(plot,from,to){
-const move=event=>{if(!event.buttons)return;const at=new DOMPoint(event.clientX,event.clientY);const{
-x}=at.matrixTransform(plot.getScreenCTM().inverse());this.go(Math.round((x-from)/(to-from)*this.last))};
-plot.classList.add("cg-drag");plot.addEventListener("pointermove",move);plot.addEventListener("point\
-erdown",event=>{plot.setPointerCapture(event.pointerId);move(event)})}playOnce(root,picture){let isTouched=false;
+this.button.innerHTML=icon(name);this.button.setAttribute("aria-label",text);this.button.title=text}listen(root){
+root.addEventListener("keydown",event=>{if(event.altKey||event.ctrlKey||event.metaKey)return;const own=event.
+target.closest("button, select, summary, input, pre");const moves={ArrowLeft:this.at-1,ArrowRight:this.
+at+1,Home:0,End:this.last};if(event.key in moves&&!event.target.closest("select, input, .cg-entries")){
+this.go(moves[event.key])}else if(event.key===" "&&(!own||own===this.slider)){this.toggle()}else{return}
+event.preventDefault();event.stopPropagation()})}};function dragAlong(bar,plot,from,to){const move=event=>{
+if(!event.buttons)return;const at=new DOMPoint(event.clientX,event.clientY);const{x}=at.matrixTransform(
+plot.getScreenCTM().inverse());bar.go(Math.round((x-from)/(to-from)*bar.last))};plot.classList.add("\
+cg-drag");plot.addEventListener("pointermove",move);plot.addEventListener("pointerdown",event=>{plot.
+setPointerCapture(event.pointerId);move(event)})}function playOnce(bar,root,picture){let isTouched=false;
 for(const type of["pointerdown","keydown"]){root.addEventListener(type,()=>isTouched=true,{capture:true})}
 const seen=new IntersectionObserver(([{isIntersecting}])=>{if(!isIntersecting)return;seen.disconnect();
-if(!isTouched)this.play()},{threshold:.6});if(!matchMedia("(prefers-reduced-motion: reduce)").matches)
-seen.observe(picture);addEventListener("beforeprint",()=>isTouched||this.go(this.last));addEventListener(
-"afterprint",()=>isTouched||this.go(0))}listen(root){root.addEventListener("keydown",event=>{if(event.
-altKey||event.ctrlKey||event.metaKey)return;const own=event.target.closest("button, select, summary,\
- input, pre");const moves={ArrowLeft:this.at-1,ArrowRight:this.at+1,Home:0,End:this.last};if(event.key in
-moves&&!event.target.closest("select, input, .cg-entries")){this.go(moves[event.key])}else if(event.
-key===" "&&(!own||own===this.slider)){this.toggle()}else{return}event.preventDefault();event.stopPropagation()})}};var LETTERS="ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";var SECONDS=6;var APART=14;
+if(!isTouched)bar.play()},{threshold:.6});if(!matchMedia("(prefers-reduced-motion: reduce)").matches)
+seen.observe(picture);addEventListener("beforeprint",()=>isTouched||bar.go(bar.last));addEventListener(
+"afterprint",()=>isTouched||bar.go(0))}var LETTERS="ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";var SECONDS=6;var APART=14;
 var makeSwitch=(name,options,chosen,choose)=>{const buttons=options.map((text,i)=>makeButton(text,()=>press(
 i),{"aria-pressed":String(i===chosen)}));const press=at=>{buttons.forEach((button,i)=>button.setAttribute(
 "aria-pressed",String(i===at)));choose(at)};const group={role:"group","aria-label":name,class:"cg-sw\
@@ -68,5 +69,5 @@ img]").setAttribute("aria-label",words.join(", "));return said};const choose=()=
 const beat=1e3*SECONDS/right.x.length;const bar=new Transport(right.x.length,show,{beat,first:0,every});
 find(".cg-live").append(bar.bar);switches.forEach((name,i)=>{const take=at=>{chosen[i]=at;choose();bar.
 go(0);show(0);bar.play()};find(".cg-switches").append(makeSwitch(name,options[i],chosen[i],take))});
-bar.drag(mark.ownerSVGElement,right.x[0],right.x.at(-1));bar.playOnce(root,find("[role=img]"));bar.listen(
-root);keepKeys(root);choose();bar.put(0)});})();
+dragAlong(bar,mark.ownerSVGElement,right.x[0],right.x.at(-1));playOnce(bar,root,find("[role=img]"));
+bar.listen(root);keepKeys(root);choose();bar.put(0)});})();

@@ -1,4 +1,4 @@
-import { Transport } from "../transport.js";
+import { dragAlong, playOnce, Transport } from "../transport.js";
 import { keepKeys, make, makeButton, startAll } from "../ui.js";
 
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -86,8 +86,8 @@ startAll('.chaingrad-lookup[data-kind="replay"]', (root, data) => {
     find(".cg-switches").append(makeSwitch(name, options[i], chosen[i], take));
   });
 
-  bar.drag(mark.ownerSVGElement, right.x[0], right.x.at(-1));
-  bar.playOnce(root, find("[role=img]"));
+  dragAlong(bar, mark.ownerSVGElement, right.x[0], right.x.at(-1));
+  playOnce(bar, root, find("[role=img]"));
   bar.listen(root);
   keepKeys(root);
   choose();

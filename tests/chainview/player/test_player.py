@@ -592,7 +592,7 @@ def test_a_leaf_alone_can_be_played():
 
 
 def test_it_is_small():
-    assert len(SCRIPT.read_bytes()) < 13_400
+    assert len(SCRIPT.read_bytes()) < 13_000
     assert len(play(network()).html.encode()) < 150_000
 
 
