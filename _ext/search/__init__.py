@@ -8,6 +8,7 @@ result can lead to the section that has them. Should it do so one day, this fold
 """
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from common.files import copy, on_page, serve
 from search.sections import sections
 
 PARTS = Path(__file__).parent
-REFERENCE = "chapters/reference/"
+LISTS = re.compile("chapters/reference/(api|bibliography|licences|status)")  # nobody asks for these
 REPLACED = ("searchtools.js", "language_data.js")  # from Sphinx; no page loads them any more
 
 
@@ -61,7 +62,7 @@ def entries(app: Sphinx) -> list[dict[str, Any]]:
                 "id": f"{app.builder.get_target_uri(page)}#{section.pop('id')}",
                 "page": noted["title"],
                 "first": place == 0,
-                "reference": page.startswith(REFERENCE),
+                "reference": bool(LISTS.match(page)),
                 **section,
             })  # fmt: skip
     return made

@@ -4,22 +4,50 @@
   const root = document.documentElement.dataset.content_root ?? "";
   const COMMON = new Set(
     (
-      "a an and are as at by do does for from how i in is it of on or that the this to what when " +
-      "where which why with"
+      "a an and are as at by can do does doesn don for from get how i in is it isn my not of on or " +
+      "s so t that the then this to what when which why with"
     ).split(" "),
   );
   const SHOWN = 12; // in the box; the page of results shows all
   let engine;
 
-  // Readers ask in one word for what the pages say in another.
-  const ALSO = { derivative: ["gradient"], checkpoint: ["rematerialization"], order: ["sort"] };
-
-  const stem = (term) =>
-    /^(.{3,}[^s])s$|^(.{4,})(?:ing|ed)$/.exec(term)?.slice(1).find(Boolean) ?? term;
+  // A word without its ending, so that decreases, decreased and decreasing are one.
+  const stem = (word) =>
+    word
+      .replace(/(?<=.{3}[^s])s$/, "")
+      .replace(/(?<=.{4})(?:ing|ed)$/, "")
+      .replace(/([b-df-hj-km-rtvwxz])\1$/, "$1")
+      .replace(/(?<=.{4})(?:e|i[sz](?:e|ation))$/, "");
   const term = (word) => {
     const plain = word.toLowerCase().normalize("NFKD").replace(/\p{M}/gu, "");
     return COMMON.has(plain) ? null : stem(plain);
   };
+
+  // Readers ask in one word for what the pages say in another.
+  const ALSO = Object.fromEntries(
+    [
+      "derivative gradient slope",
+      "checkpoint rematerialization",
+      "order sort",
+      "acos arccos",
+      "clamp clip",
+      "std deviation",
+      "batchnorm batch",
+      "layernorm layer",
+      "backprop backpropagation",
+      "autodiff autograd",
+      "rnn lstm recurrent",
+      "oom memory",
+      "initialize initialization start",
+      "weights weight",
+      "inplace place",
+      "lr rate",
+    ].flatMap((line) => {
+      const ones = line.split(" ").map(stem);
+      return ones.map((one) => [one, ones.filter((other) => other !== one)]);
+    }),
+  );
+
   const words = (text) => text.match(/[\p{L}\p{N}_]+/gu) ?? [];
 
   function load(name) {
@@ -30,7 +58,7 @@
     });
   }
 
-  const EMPTY = { within: "", text: "", code: "", answers: "" }; // what the index leaves out
+  const EMPTY = { within: "", text: "", code: "", answers: "", asked: "" }; // what the index leaves out
 
   // Give the search: from a question to sections, the best first.
   function ready() {
@@ -39,11 +67,11 @@
         window.courseSections.map((section) => [section.id, { ...EMPTY, ...section }]),
       );
       const index = new MiniSearch({
-        fields: ["title", "within", "page", "text", "code", "answers"],
+        fields: ["title", "asked", "within", "page", "text", "code", "answers"],
         tokenize: words,
         processTerm: term,
         searchOptions: {
-          boost: { title: 6, within: 3, page: 2, text: 1, code: 0.4, answers: 0.4 },
+          boost: { title: 6, asked: 6, within: 3, page: 2, text: 1, code: 0.4, answers: 0.4 },
           prefix: (word) => word.length > 2,
           fuzzy: (word) => (word.length > 5 ? 0.15 : 0),
           weights: { prefix: 0.4, fuzzy: 0.2 },
@@ -53,13 +81,17 @@
       index.addAll(sections.values());
       return (question) => {
         const asked = [...new Set(words(question).map(term).filter(Boolean))];
-        return index
-          .search(question, { processTerm: (word) => meant(term(word)) })
+        const hits = index.search(question, {
+          processTerm: (word) => meant(term(word)),
+          boostTerm: (one) => (asked.includes(one) ? 1 : 0.3),
+        });
+        const covered = coverage(hits, asked, sections.size);
+        return hits
           .map((hit) => ({
             ...sections.get(hit.id),
             terms: hit.terms,
             queryTerms: hit.queryTerms,
-            rank: hit.score * covered(hit, asked),
+            rank: hit.score * covered(hit),
           }))
           .sort((one, other) => other.rank - one.rank);
       };
@@ -69,11 +101,18 @@
 
   const meant = (word) => [word, ...(ALSO[word] ?? [])];
 
-  // A section that has all that was asked for comes before one that has a part of it often.
-  const covered = ({ queryTerms }, asked) =>
-    (asked.filter((word) => meant(word).some((one) => queryTerms.includes(one))).length /
-      asked.length) **
-    2;
+  // A section that has all that was asked for comes before one that has a part of it often; a word
+  // that few sections have counts for more.
+  function coverage(hits, asked, sections) {
+    const has = ({ queryTerms }, word) => meant(word).some((one) => queryTerms.includes(one));
+    const rarity = asked.map((word) => {
+      const count = hits.filter((hit) => has(hit, word)).length;
+      return count && Math.log(1 + sections / count);
+    });
+    const sum = (ones) => ones.reduce((total, one) => total + one, 0);
+    const all = sum(rarity);
+    return (hit) => (sum(rarity.filter((_, i) => has(hit, asked[i]))) / all) ** 2;
+  }
 
   const weight = (section) => (section.reference ? 0.5 : 1) * (section.first ? 1.3 : 1);
 

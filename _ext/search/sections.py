@@ -20,6 +20,8 @@ ACCENTS = {"ˉ": "\u0304", "¯": "\u0304", "ˆ": "\u0302", "^": "\u0302", "˙": 
 MARKS = "⊤′″∗"  # these need no ^ before them
 RELATIONS = set("=≠<>≤≥≈→←∈")
 SKIPPED = (nodes.raw, nodes.image, nodes.comment, nodes.target, addnodes.toctree)
+ABOUT = {"at-a-glance", "run-with"}  # boxes that say something of the page, and not of its subject
+ASKED = "asked:"  # how a comment begins that says in what words readers ask for its section
 
 
 @dataclass
@@ -32,12 +34,14 @@ class Section:
     text: list[str] = field(default_factory=list)
     code: list[str] = field(default_factory=list)
     answers: list[str] = field(default_factory=list)  # found, and never shown
+    asked: list[str] = field(default_factory=list)  # found, and never shown
 
     def entry(self) -> dict[str, Any]:
         return asdict(self) | {
             "text": collapse_spaces(" ".join(self.text)),
             "code": "\n".join(self.code),
             "answers": collapse_spaces(" ".join(self.answers)),
+            "asked": collapse_spaces(" ".join(self.asked)),
         }
 
 
@@ -111,7 +115,7 @@ def leaves(node: nodes.Element, answers: bool = False) -> Iterator[tuple[nodes.E
     for child in node.children:
         if isinstance(child, (nodes.math_block, *SKIPPED)) or has_title(child):
             continue
-        if is_part(child, "cell_code_output"):
+        if is_part(child, "cell_code_output") or ABOUT & set(child.get("classes", ())):
             continue
         if isinstance(child, nodes.TextElement):
             yield child, answers
@@ -128,6 +132,9 @@ def filled(section: Section, node: nodes.Element) -> Section:
             section.code.append(leaf.astext())
         elif leaf.parent is not node or not isinstance(leaf, nodes.title):
             section.text.append(plain(leaf))
+    for comment in node.children:
+        if isinstance(comment, nodes.comment) and comment.astext().startswith(ASKED):
+            section.asked.append(comment.astext().removeprefix(ASKED))
     return section
 
 

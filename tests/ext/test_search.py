@@ -53,6 +53,7 @@ def test_a_section_says_its_own_prose_and_code() -> None:
     assert memory == {
         "id": "memory", "title": "Memory", "within": "",
         "text": "The gradient of W is kept. An exercise.", "code": "loss.backward()", "answers": "",
+        "asked": "",
     }  # fmt: skip
     assert later["text"] == "Another part."
     assert (later["within"], inner["within"]) == ("", "Later")
@@ -73,3 +74,12 @@ def test_a_title_with_a_formula_is_plain() -> None:
     title = nodes.title("", "Why ")
     title += nodes.math("", r"\bar{x}")
     assert plain(title) == "Why x̄"
+
+
+def test_a_comment_says_in_what_words_readers_ask() -> None:
+    document = new_document("page")
+    words = nodes.comment("", "asked: jnp.where, double where")
+    title = nodes.title("", "Branches")
+    document += nodes.section("", title, words, nodes.comment("", "to do"), ids=["branches"])
+    (entry,) = [section.entry() for section in sections(document)]
+    assert (entry["asked"], entry["text"]) == ("jnp.where, double where", "")
