@@ -15,9 +15,10 @@
   const stem = (word) =>
     word
       .replace(/(?<=.{3}[^s])s$/, "")
+      .replace(/(?<=.{4})i[sz](?:e|ed|ing|ation)$/, "")
       .replace(/(?<=.{4})(?:ing|ed)$/, "")
       .replace(/([b-df-hj-km-rtvwxz])\1$/, "$1")
-      .replace(/(?<=.{4})(?:e|i[sz](?:e|ation))$/, "");
+      .replace(/(?<=.{4})e$/, "");
   const term = (word) => {
     const plain = word.toLowerCase().normalize("NFKD").replace(/\p{M}/gu, "");
     return COMMON.has(plain) ? null : stem(plain);
@@ -26,20 +27,20 @@
   // Readers ask in one word for what the pages say in another.
   const ALSO = Object.fromEntries(
     [
-      "derivative gradient slope",
+      "derivative gradient slope backprop backpropagation backward differentiate",
       "checkpoint rematerialization",
-      "order sort",
+      "order sort topological",
       "acos arccos",
       "clamp clip",
       "std deviation",
+      "epsilon step",
       "batchnorm batch",
       "layernorm layer",
-      "backprop backpropagation",
+      "dying dead",
       "autodiff autograd",
       "rnn lstm recurrent",
       "oom memory",
-      "initialize initialization start",
-      "weights weight",
+      "initialize init initial start",
       "inplace place",
       "lr rate",
     ].flatMap((line) => {
