@@ -70,11 +70,21 @@ def modules(code: str, source: Path) -> set[Path]:
 
 
 def own_files(module: Path) -> list[Path]:
-    """Return what importing a module may read: its file; for a package also the data beside it."""
+    """Return what importing a module may read: its file, and the data beside it.
+
+    Data that are named after a module of a package are that module's, and others the package's.
+    """
+    folder = module.parent if module.is_file() else module
+    named = {path.stem for path in folder.glob("*.py")}
+    data = [path for path in folder.iterdir() if path.suffix != ".py" and is_source(path, folder)]
     if module.is_file():
-        return [module]
-    found = (path for path in module.iterdir() if is_source(path, module))
-    return [path for path in found if path.suffix != ".py" or path.name == "__init__.py"]
+        return [module, *(path for path in data if base(path) == module.stem)]
+    return [module / "__init__.py", *(path for path in data if base(path) not in named)]
+
+
+def base(path: Path) -> str:
+    """Return a file's name up to its first dot."""
+    return path.name.partition(".")[0]
 
 
 @functools.cache

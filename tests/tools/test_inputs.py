@@ -16,6 +16,12 @@ ENGINE = {
     "engine/play/__init__.py": "from engine.play import player\n",
     "engine/play/player.py": "",
     "engine/play/player.js": "",
+    "engine/pages/__init__.py": "",
+    "engine/pages/one.py": "",
+    "engine/pages/one.bundle.js": "",
+    "engine/pages/two.py": "",
+    "engine/pages/two.css": "",
+    "engine/pages/look.css": "",
     "other/__init__.py": "",
 }
 ALWAYS = {"engine/__init__.py", "engine/core.py"}
@@ -45,6 +51,15 @@ def book(tmp_path: Path) -> Path:
         (
             "from engine.play import watch",
             {"engine/play/__init__.py", "engine/play/player.py", "engine/play/player.js"},
+        ),
+        (
+            "from engine.pages.one import draw",
+            {
+                "engine/pages/__init__.py",
+                "engine/pages/look.css",
+                "engine/pages/one.py",
+                "engine/pages/one.bundle.js",
+            },
         ),
     ],
 )
