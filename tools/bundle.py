@@ -34,6 +34,7 @@ ENTRIES = (
     "src/chainlab/lessons/chain_rule.js",
     "src/chainlab/lessons/layers_of_today.js",
     "src/chainlab/lessons/normalization.js",
+    "src/chainlab/lessons/time_and_flops.js",
     "src/chainlab/lessons/race.js",
     "src/chainlab/lessons/valley.js",
     "src/chainlab/lessons/sorting_transformer.js",

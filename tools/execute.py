@@ -44,6 +44,7 @@ from tools.inputs import fingerprint, needed
 
 # Pages that time things: nothing else runs beside them.
 ALONE = (
+    "chapters/atlas/engine-beside-its-peers",
     "chapters/cost/pipelines",
     "chapters/cost/time-and-flops",
     "chapters/frameworks/pytorch-profiling",

@@ -43,7 +43,6 @@ UNTOLD = frozenset(
         "frameworks/pytorch-backward",
         "frameworks/pytorch-training-loop",
         "frameworks/pytorch-profiling",
-        "cost/time-and-flops",
         "cost/memory-and-rematerialization",
         "cost/second-derivatives",
         "cost/many-devices",

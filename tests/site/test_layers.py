@@ -1,4 +1,4 @@
-"""The figures of *Today's layers* and *Normalization* in a browser, by mouse and keyboard."""
+"""Figures with controls of their own in a browser, by mouse and keyboard."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ from playwright.sync_api import Locator, Page
 
 from chainlab.lessons.layers_of_today import attention, told, uses
 from chainlab.lessons.normalization import ROW, UPSTREAM, blind, parts
+from chainlab.lessons.time_and_flops import count, products, written
 from tests.axe import severe
 from tests.site.conftest import Show, themed
 
@@ -66,9 +67,29 @@ def test_users_light_up_with_their_shares(show: Show) -> None:
         assert page.locator("text.cg-share:visible").count() == len(its)
 
 
+def test_the_products_of_a_step_follow_the_network(show: Show) -> None:
+    page = show(count().html)
+    page.get_by_role("slider", name="examples").press("End")
+    page.get_by_role("slider", name="hidden units").press("Home")
+    page.get_by_role("slider", name="layers").press("ArrowRight")
+    page.get_by_role("slider", name="layers").press("ArrowRight")
+    for asked in (False, True):
+        step = products(4096, 16, 5, input_gradient=asked)
+        cells = page.locator("tbody td span").all_text_contents()
+        expected = [flops for layer in step for flops in layer]
+        assert cells == [written(flops) if flops else "not needed" for flops in expected]
+        forward = sum(layer.forward for layer in step)
+        backward = sum(layer.weights + layer.inputs for layer in step)
+        words = page.locator(".cg-words").inner_text()
+        assert written(forward) in words
+        assert written(backward) in words
+        assert f"{backward / forward:.2f} times" in words
+        page.get_by_role("checkbox").press("Space")
+
+
 @pytest.mark.parametrize(("theme", "width"), [("light", 800), ("dark", 360)])
 def test_they_fit_and_can_be_read(show: Show, theme: str, width: int) -> None:
-    page = themed(show, theme, width, uses().html, blind().html)
+    page = themed(show, theme, width, uses().html, blind().html, count().html)
     for name in ("Convolution", "Attention", "Embedding"):
         page.get_by_role("button", name=name).click()
         assert page.evaluate("document.documentElement.scrollWidth") <= width
