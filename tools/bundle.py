@@ -33,6 +33,7 @@ ENTRIES = (
     "src/chainlab/lessons/bug_museum.js",
     "src/chainlab/lessons/chain_rule.js",
     "src/chainlab/lessons/layers_of_today.js",
+    "src/chainlab/lessons/line_by_line.js",
     "src/chainlab/lessons/normalization.js",
     "src/chainlab/lessons/time_and_flops.js",
     "src/chainlab/lessons/race.js",
