@@ -16,7 +16,7 @@ from tests.support import each
 SEEDS = range(30)
 PAGE = "foundations/bug-museum"
 TESTS = (
-    "each_alone", "same_twice", "the_neuron", "turned_round", "two_passes", "two_losses",
+    "each_alone", "same_twice", "the_neuron", "swapped_sum", "two_passes", "two_losses",
     "training", "the_books",
 )  # fmt: skip
 OF_ADDING_UP = [change for change in CHANGES if change.kind == "bookkeeping"]
@@ -159,7 +159,7 @@ def test_differences_are_off_by_less_than_a_billionth_in_the_tests(
         off.extend(abs(found - true) for found, true in pairs)
         return True
 
-    tests = [page[name] for name in ("each_alone", "same_twice", "the_neuron", "turned_round")]
+    tests = [page[name] for name in ("each_alone", "same_twice", "the_neuron", "swapped_sum")]
     monkeypatch.setitem(tests[0].__globals__, "agrees", note)  # where the tests look it up
     for engine in engines().values():
         for test in tests:
@@ -171,15 +171,15 @@ def test_differences_are_off_by_less_than_a_billionth_in_the_tests(
 def test_an_engine_that_does_not_wait_is_right_on_one_order_of_the_sum() -> None:
     page, engine = defined(PAGE), engines()["listed too soon"]
     assert page["the_neuron"](engine)
-    assert not page["turned_round"](engine)
+    assert not page["swapped_sum"](engine)
     orders = [
         [node.op for node in f(Node(0.5), Node(-0.2)).sorted_graph()]
-        for f in (page["neuron"], page["turned"])
+        for f in (page["neuron"], page["swapped"])
     ]
     assert orders[0] == orders[1]  # the right engine waits, so it makes no difference
     orders = [
         [node.op for node in f(engine(0.5), engine(-0.2)).sorted_graph() if node.op]
-        for f in (page["neuron"], page["turned"])
+        for f in (page["neuron"], page["swapped"])
     ]
     assert orders[0] != orders[1]
 

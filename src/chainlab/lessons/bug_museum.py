@@ -11,6 +11,7 @@ from typing import Any
 
 from chainlab.lessons import engine as right
 from chainlab.lessons.computational_graph import TARGET, B, W
+from chainlab.lessons.engine_tests import TESTS
 from chainview import Figure
 from chainview.player.names import brief
 
@@ -434,12 +435,12 @@ def _exhibit(alt: str, data: Any, still: str) -> Figure:
     return Figure(alt, data, inside, "museum", [HERE / "bug_museum.css"], script)
 
 
-def break_it(tests: Sequence[Test]) -> Figure:
+def break_it(tests: Sequence[Test] = TESTS) -> Figure:
     """Let the reader break the engine, predict a number, and pick a test that sees it.
 
     Args:
-        tests: functions of an engine, true if it passes. Their first line of documentation says
-            what they do.
+        tests: functions of an engine, true if it passes, if not those of the page. Their first
+            line of documentation says what they do.
     """
     sees = seen(tests)
     data = {
