@@ -19,18 +19,18 @@ rounds=new Map;this.words=make("p",{className:"cg-words",role:"status"});this.pi
 `${i+1}. ${change.name}`,()=>this.pick(change),{ariaPressed:"false"}));const bar=make("div",{className:"\
 cg-picks",role:"group"},...this.picks);bar.ariaLabel="Changes";this.stage=make("div",{className:"cg-\
 stage"});const live=root.querySelector(".cg-live");live.append(this.words,bar,this.stage);live.hidden=
-false;keepKeys(live);this.count()}pick(change){const chosen=this.picks[this.changes.indexOf(change)];
-for(const button of this.picks)button.ariaPressed=String(button===chosen);if(!this.rounds.has(change))
-this.rounds.set(change,this.play(change));this.stage.replaceChildren(...this.rounds.get(change).parts)}play(change){
-const{method,old,asks,guesses,seen}=change;const line=(sign,said,text)=>make("span",{className:"cg-l\
-ine"},make("span",{ariaHidden:"true"},sign),make("span",{className:"cg-said"},said),make("span",{},text));
-const code=make("pre",{},line("  ","",`in ${method}`),line("− ","Instead of: ",old),line("+ ","Now\
-: ",change.new));const number=new Question(asks,guesses,({text,says,right})=>right?`<b>Yes, ${text}.\
-</b> ${says}`:`<b>Not ${text}.</b> ${says}`,()=>test.element.hidden=false);const options=this.tests.
-map((each,i)=>({...each,text:each.name,right:seen[i]}));const test=new Question("Which of these test\
-s would have seen it?",options,({text,does,right})=>right?`<b>Yes.</b> “${text}” fails with this e\
-ngine.`:`<b>It passes</b>, so “${text}” would have seen nothing. What it does: ${does}`,()=>{end.
-hidden=false;this.count()});test.element.hidden=true;const names=sees=>this.tests.filter((_,i)=>seen[i]===
+false;keepKeys(live);this.pick(changes[0]);this.count()}pick(change){const chosen=this.picks[this.changes.
+indexOf(change)];for(const button of this.picks)button.ariaPressed=String(button===chosen);if(!this.
+rounds.has(change))this.rounds.set(change,this.play(change));this.stage.replaceChildren(...this.rounds.
+get(change).parts)}play(change){const{method,old,asks,guesses,seen}=change;const line=(sign,said,text)=>make(
+"span",{className:"cg-line"},make("span",{ariaHidden:"true"},sign),make("span",{className:"cg-said"},
+said),make("span",{},text));const code=make("pre",{},line("  ","",`in ${method}`),line("− ","Inste\
+ad of: ",old),line("+ ","Now: ",change.new));const number=new Question(asks,guesses,({text,says,right})=>right?
+`<b>Yes, ${text}.</b> ${says}`:`<b>Not ${text}.</b> ${says}`,()=>test.element.hidden=false);const options=this.
+tests.map((each,i)=>({...each,text:each.name,right:seen[i]}));const test=new Question("Which of thes\
+e tests would have seen it?",options,({text,does,right})=>right?`<b>Yes.</b> “${text}” fails with \
+this engine.`:`<b>It passes</b>, so “${text}” would have seen nothing. What it does: ${does}`,()=>{
+end.hidden=false;this.count()});test.element.hidden=true;const names=sees=>this.tests.filter((_,i)=>seen[i]===
 sees).map(({name})=>name);const end=make("div",{className:"cg-end",hidden:true},rich("p",`<b>${change.
 kind}.</b> ${change.why} ${change.met}`),rich("p",`Tests that see it: ${listed(names(true))}. Blind:\
  ${listed(names(false))}.`),makeButton("Next change",()=>this.next(change)));return{parts:[code,number.
@@ -41,5 +41,5 @@ const done=[...this.rounds.values()].filter(({test})=>test.isDone);const firsts=
 first).length;this.changes.forEach((change,i)=>{this.picks[i].classList.toggle("cg-done",Boolean(this.
 rounds.get(change)?.test.isDone))});this.words.textContent=done.length?`${done.length} of ${this.changes.
 length} played. Your first guess was right for ${firsts("number")} of the numbers and ${firsts("test")}\
- of the tests.`:"Pick a change of one line. You’ll see the line, and two questions about it."}};startAll(
-".chaingrad-museum",(root,data)=>{if(data)new Game(root,data)});})();
+ of the tests.`:"Pick a change of one line, and answer two questions about it."}};startAll(".chaingr\
+ad-museum",(root,data)=>{if(data)new Game(root,data)});})();

@@ -51,6 +51,7 @@ class Game {
     live.append(this.words, bar, this.stage);
     live.hidden = false;
     keepKeys(live);
+    this.pick(changes[0]);
     this.count();
   }
 
@@ -129,7 +130,7 @@ class Game {
     this.words.textContent = done.length
       ? `${done.length} of ${this.changes.length} played. Your first guess was right for ` +
         `${firsts("number")} of the numbers and ${firsts("test")} of the tests.`
-      : "Pick a change of one line. You’ll see the line, and two questions about it.";
+      : "Pick a change of one line, and answer two questions about it.";
   }
 }
 
