@@ -32,6 +32,7 @@ ENTRIES = (
     "src/chainlab/drills/page/page.js",
     "src/chainlab/lessons/bug_museum.js",
     "src/chainlab/lessons/chain_rule.js",
+    "src/chainlab/lessons/exercises.js",
     "src/chainlab/lessons/layers_of_today.js",
     "src/chainlab/lessons/line_by_line.js",
     "src/chainlab/lessons/normalization.js",
