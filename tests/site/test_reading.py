@@ -15,7 +15,7 @@ from tests.site.built import SAMPLE, Site, toc_documents, told
 from tests.support import each, sampled
 from tools import reading as measures
 
-LONGEST = "chapters/mlp/exercises"
+LONGEST = "chapters/atlas/five-exercises-in-detail"
 THROTTLE, SOON = 4, 6.0  # times slower; seconds
 WATCH = """
 window.shifts = [];
