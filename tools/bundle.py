@@ -30,6 +30,7 @@ ENTRIES = (
     "src/chainview/player/players.js",
     "src/chainlab/drills/page/alone.js",
     "src/chainlab/drills/page/page.js",
+    "src/chainlab/lessons/batch.js",
     "src/chainlab/lessons/bug_museum.js",
     "src/chainlab/lessons/chain_rule.js",
     "src/chainlab/lessons/exercises.js",

@@ -396,7 +396,7 @@ def test_without_scripts_and_on_paper_the_end_of_a_run_stands(show: Show) -> Non
 PLACES = {
     "foundations/neural-network": ["replay"],
     "atlas/where-to-start": ["vary"],
-    "mlp/matrix-equations": ["transposes"],
+    "atlas/layers-by-hand": ["transposes"],
     "cost/memory-and-rematerialization": ["vary"],
 }
 

@@ -1,4 +1,4 @@
-"""What *A batch, and softmax* shows: the sums of a layer, and the pull on each logit."""
+"""What *A batch, and softmax* and *Layers by hand* show: pulls on logits, and a layer's sums."""
 
 from collections.abc import Callable
 from typing import Any
