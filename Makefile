@@ -64,8 +64,8 @@ linkcheck: book ## Ask every address outside the site that a page links to
 anywhere: $(READY) ## Run every page as other machines would: old kernels, threads, load, locale
 	@$(BIN)/python tools/anywhere.py
 
-bench: $(READY) ## Time the engine beside its peers (QUICK=1: in about a minute, writes nothing; COMPILED=1: torch.compile)
-	$(BIN)/python -m benchmarks$(if $(COMPILED),.compiled,$(if $(QUICK), --quick))
+bench: $(READY) ## Time the engine beside its peers (QUICK=1: in about a minute, writes nothing; COMPILED=1: torch.compile; STEP=1: a training step's timeline)
+	$(BIN)/python -m benchmarks$(if $(STEP),.training_step,$(if $(COMPILED),.compiled,$(if $(QUICK), --quick)))
 
 live: book ## Put Python into the site, so that cells run in the page without any other address
 	@$(BIN)/python tools/fetch_pyodide.py
