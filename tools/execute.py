@@ -45,6 +45,9 @@ from tools.inputs import fingerprint, needed
 # Pages that time things: nothing else runs beside them.
 ALONE = (
     "chapters/atlas/engine-beside-its-peers",
+    "chapters/atlas/compiled-backward",
+    "chapters/atlas/reading-a-profile",
+    "chapters/atlas/slow-steps",
     "chapters/cost/pipelines",
     "chapters/cost/time-and-flops",
     "chapters/frameworks/pytorch-profiling",

@@ -41,7 +41,6 @@ UNTOLD = frozenset(
         "frameworks/jax-backward-pass",
         "frameworks/pytorch-backward",
         "frameworks/pytorch-training-loop",
-        "frameworks/pytorch-profiling",
         "cost/memory-and-rematerialization",
         "cost/second-derivatives",
         "cost/many-devices",

@@ -22,7 +22,6 @@ PACKED = re.compile(r'(?<=")[^"\\\s,:{}\[\]]{200,}(?=")')  # curves as a script 
 TIMED = {  # they show times that were measured
     "chapters/cost/pipelines: plot 4",
     "chapters/cost/second-derivatives: plot 2",
-    "chapters/frameworks/pytorch-profiling: plot 1",
 }
 WORKBENCH = "chapters/practice/workbench"
 

@@ -6,7 +6,7 @@
 import datetime
 import html
 import json
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
@@ -52,13 +52,13 @@ def parts(step: dict[str, Any]) -> dict[str, float]:
 
 def longest(step: dict[str, Any]) -> list[tuple[str, float]]:
     """Return the three operations with the largest shares, all their calls together."""
-    found: Counter[str] = Counter()
+    found: defaultdict[str, float] = defaultdict(float)
     for phase in ROWS:
         each = list(bars(step, phase))
         for (name, start, end, _), after in zip(each, [*each[1:], None], strict=True):
             inside = after[2] - after[1] if after and after[3] else 0
-            found[name] += end - start - inside  # type: ignore[assignment]
-    return found.most_common(3)
+            found[name] += end - start - inside
+    return sorted(found.items(), key=lambda item: -item[1])[:3]
 
 
 def step_timeline() -> Figure:

@@ -51,3 +51,11 @@ def test_the_picture_says_when_and_on_what_it_was_recorded() -> None:
     html = step_timeline().html
     assert recorded()["processor"] in html
     assert "2026" in html
+
+
+def test_what_the_lesson_says_of_the_first_and_the_last_recording() -> None:
+    first, last = STEPS[0], STEPS[-1]
+    (start, end), products = first["phases"]["optimizer"], "products of matrices"
+    assert end - start > 5000  # more than half of the step
+    assert parts(first)[products] < 20
+    assert parts(last)[products] > 80
