@@ -26,7 +26,12 @@ BLOCKS = {
     "div",
 }
 STATUS = "chapters/reference/status"  # when each page ran, and how long
-TIMED = {"chapters/frameworks/pytorch-profiling"}  # nearly all that its cells show is times
+TIMED = {  # nearly all that their cells show is times
+    "chapters/atlas/compiled-backward",
+    "chapters/atlas/reading-a-profile",
+    "chapters/atlas/slow-steps",
+    "chapters/frameworks/pytorch-profiling",
+}
 # Lines with times, rates, numbers of processes and what is computed from them.
 MEASURED = re.compile(
     r"\d ?(µs|us|ms|GB/s|GFLOP/s)\b|it/s|EADDRINUSE|\bPID \d|copies' time|byte copied|^m = \d"
