@@ -42,6 +42,7 @@ ENTRIES = (
     "src/chainlab/lessons/race.js",
     "src/chainlab/lessons/valley.js",
     "src/chainlab/lessons/sorting_transformer.js",
+    "src/chainlab/lessons/training_loop.js",
     "src/chainlab/workbench/written.js",
     "_ext/look/book.js",
     "_ext/predict/predict.js",
