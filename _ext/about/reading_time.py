@@ -40,7 +40,6 @@ UNTOLD = frozenset(
     for page in (
         "frameworks/jax-backward-pass",
         "frameworks/pytorch-backward",
-        "frameworks/pytorch-training-loop",
         "cost/memory-and-rematerialization",
         "cost/second-derivatives",
         "cost/many-devices",

@@ -127,7 +127,7 @@ QUESTIONS = {
         "chapters/mlp/matrix-equations.html#the-gradient-of-softmax-and-cross-entropy-p-y",
         "chapters/mlp/matrix-equations.html#softmax-and-cross-entropy",
     },
-    "vanishing gradient": {"chapters/frameworks/pytorch-training-loop.html#watching-gradients"},
+    "vanishing gradient": {"chapters/atlas/watching-gradients.html#watching-gradients"},
     "chain rule": {"chapters/foundations/chain-rule.html#the-chain-rule"},
     "jax": {"chapters/frameworks/jax-backward-pass.html#the-backward-pass-in-jax"},
     "grad is None": {"chapters/reference/symptoms.html#grad-is-none-why-is-my-gradient-none"},
@@ -182,7 +182,7 @@ def test_a_result_leads_to_its_section_with_the_hit_shown(browser: Browser, addr
     expect(page.locator("#pst-search-dialog li a").first).to_be_visible()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    page.wait_for_url("**/pytorch-training-loop.html?found=*#watching-gradients")
+    page.wait_for_url("**/watching-gradients.html?found=*#watching-gradients")
     hide = page.get_by_role("button", name="Hide")
     hide.wait_for()
     shown = page.evaluate(
