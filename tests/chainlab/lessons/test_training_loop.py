@@ -1,5 +1,7 @@
 """The cards of *The training loop*: what PyTorch does with each order, and what is said of it."""
 
+from itertools import combinations
+
 import torch
 
 from chainlab.lessons.training_loop import CALLS, PASSES, RIGHT, orders, perform, sequences, told
@@ -51,6 +53,14 @@ def test_orders_that_are_called_right_are_the_same_and_late_ones_a_pass_behind()
     late = [calls for calls in EVERY if perform(calls).read == (1,) and perform(calls).shortened]
     assert len(late) == 4
     assert {perform(calls).losses[1:] for calls in late} == {right[:-1]}
+
+
+def test_ten_of_fifteen_small_mistakes_raise_nothing() -> None:
+    missing = [RIGHT.replace(call, "") for call in RIGHT]
+    swap = str.maketrans
+    swapped = [RIGHT.translate(swap(a + b, b + a)) for a, b in combinations(RIGHT, 2)]
+    assert len(missing + swapped) == 15
+    assert sum(not perform(calls).error for calls in missing + swapped) == 10
 
 
 @each("calls", [RIGHT, "fbs", "zfbs"])
