@@ -34,6 +34,7 @@ ENTRIES = (
     "src/chainlab/lessons/bug_museum.js",
     "src/chainlab/lessons/chain_rule.js",
     "src/chainlab/lessons/exercises.js",
+    "src/chainlab/lessons/jax_backward_pass.js",
     "src/chainlab/lessons/layers_of_today.js",
     "src/chainlab/lessons/line_by_line.js",
     "src/chainlab/lessons/normalization.js",
