@@ -404,7 +404,7 @@ PLACES = {
     "mlp/forward-and-backward": 1,
     "practice/own-engine": 1,
 }
-FOLDED = {"frameworks/jax-backward-pass": 1}
+FOLDED = {"atlas/what-jax-saves": 1}
 
 
 def test_these_are_all_pages_with_players(site: Site) -> None:
