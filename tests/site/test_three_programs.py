@@ -44,7 +44,7 @@ def test_a_step_lights_a_line_and_the_product_that_it_mirrors(show: Show) -> Non
         expect(page.locator(".cg-lit")).to_have_attribute("data-line", name)
         mirrored = page.locator(".cg-mirror").evaluate_all("all => all.map(e => e.dataset.line)")
         assert mirrored == {"s̄": ["dw"], "ȳ": ["dq"], "x̄₁": ["ds"]}.get(name, [])
-        assert page.locator(".cg-told p:visible").count() == 1
+        assert page.locator(".cg-told div:visible").count() == 1
         if k + 1 < len(LINES):
             page.get_by_role("button", name="One step forward").click()
 

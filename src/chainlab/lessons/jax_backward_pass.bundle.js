@@ -43,7 +43,7 @@ moves&&!event.target.closest("select, input, .cg-entries")){this.go(moves[event.
 key===" "&&(!own||own===this.slider)){this.toggle()}else{return}event.preventDefault();event.stopPropagation()})}};var written=(x,digits)=>(Math.round(x*10**digits)/10**digits+0).toFixed(digits).replace("-","−");startAll(
 ".chaingrad-three",(root,{lines,recorded,mirrors,step})=>{const[slider,controls,told]=[".cg-controls\
  input",".cg-controls",".cg-told"].map(s=>root.querySelector(s));const all=selector=>[...root.querySelectorAll(
-selector)];const[picks,rows,words,results]=[".cg-bar button",".cg-line",".cg-told p",".cg-out"].map(
+selector)];const[picks,rows,words,results]=[".cg-bar button",".cg-line",".cg-told div",".cg-out"].map(
 all);const theirs=all(".cg-jax span b");const ends=[2,7,11];const compute={sin:a=>Math.sin(a),mul:(a,b)=>a*
 b,add:(a,b)=>a+b};let changed=0;const show=()=>{const x=+slider.value;const v={x,y:2,2:2,c:Math.cos(
 x),dx:1-changed,dy:changed,r̄:1};for(const[name,operation,operands]of lines){v[name]=compute[operation](

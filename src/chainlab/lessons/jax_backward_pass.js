@@ -10,7 +10,7 @@ startAll(".chaingrad-three", (root, { lines, recorded, mirrors, step }) => {
     root.querySelector(s),
   );
   const all = (selector) => [...root.querySelectorAll(selector)];
-  const [picks, rows, words, results] = [".cg-bar button", ".cg-line", ".cg-told p", ".cg-out"].map(
+  const [picks, rows, words, results] = [".cg-bar button", ".cg-line", ".cg-told div", ".cg-out"].map(
     all,
   );
   const theirs = all(".cg-jax span b");

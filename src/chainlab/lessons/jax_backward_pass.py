@@ -90,7 +90,7 @@ def three_programs() -> Figure:
     )
     told = [words for _, _, lines, _ in PROGRAMS for *_, words in lines]
     last = len(told) - 1
-    words = "".join(f"<p{' hidden' * (k != last)}>{text}</p>" for k, text in enumerate(told))
+    words = "".join(f"<div{' hidden' * (k != last)}>{text}</div>" for k, text in enumerate(told))
     picks = "".join(
         f'<button type="button" aria-pressed="{pressed}">{text}</button>'
         for text, pressed in (("dx = 1, dy = 0", "true"), ("dx = 0, dy = 1", "false"))
@@ -102,9 +102,9 @@ def three_programs() -> Figure:
         f'step="{STEP}" value="{X}" autocomplete="off"></label>'
         f'<div class="cg-bar" role="group" aria-label="What changes">{picks}</div></div>'
         f'<div class="cg-programs">{programs}</div><div class="cg-told">{words}</div>'
-        f'<p class="cg-jax"><code>jax.grad(wave, (0, 1))</code> at <i>x</i> = '
+        f'<div class="cg-jax"><code>jax.grad(wave, (0, 1))</code> at <i>x</i> = '
         f"{_value('x', v, 1)}, <i>y</i> = 2 gives <span>{theirs}</span>. The third program has "
-        f"{_value('x̄', v, 4)}, {_value('ȳ', v, 4)}.</p>"
+        f"{_value('x̄', v, 4)}, {_value('ȳ', v, 4)}.</div>"
     )
     lines = [line for _, _, lines, _ in PROGRAMS for *line, _ in lines]
     data = {"lines": lines, "recorded": RECORDED, "mirrors": MIRRORS, "step": STEP}
