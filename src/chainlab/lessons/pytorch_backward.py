@@ -165,7 +165,7 @@ def play() -> Figure:
         '<div class="cg-controls" hidden><label><input type="checkbox"> '
         "<code>retain_graph=True</code> in the first call</label>"
         f'<button type="button">Call backward again</button></div>{pictures}'
-        f'<p class="cg-words" role="status">{last["words"]}</p><div class="cg-live"></div>'
+        f'<div class="cg-words" role="status">{last["words"]}</div><div class="cg-live"></div>'
     )
     ends = "; ".join(f"{at}: {keeps}" for at, (keeps, _) in last["boxes"].items())
     alt = f"{title}. After the first call, {ends}."
