@@ -27,20 +27,12 @@ timer)this.pause();else this.play()}pause(){clearTimeout(this.timer);this.timer=
 "Play")}play(){if(this.at===this.last)this.put(0);this.offer("pause","Pause");this.wait()}wait(){const stride=Math.
 max(1,Math.round(SHORTEST/this.beat));this.timer=setTimeout(()=>{if(!this.bar.isConnected)return;this.
 put(this.at+stride);if(this.at===this.last)this.pause();else this.wait()},stride*this.beat)}offer(name,text){
-this.button.innerHTML=icon(name);this.button.setAttribute("aria-label",text);this.button.title=text}drag(plot,from,to){
-const move=event=>{if(!event.buttons)return;const at=new DOMPoint(event.clientX,event.clientY);const{
-x}=at.matrixTransform(plot.getScreenCTM().inverse());this.go(Math.round((x-from)/(to-from)*this.last))};
-plot.classList.add("cg-drag");plot.addEventListener("pointermove",move);plot.addEventListener("point\
-erdown",event=>{plot.setPointerCapture(event.pointerId);move(event)})}playOnce(root,picture){let isTouched=false;
-for(const type of["pointerdown","keydown"]){root.addEventListener(type,()=>isTouched=true,{capture:true})}
-const seen=new IntersectionObserver(([{isIntersecting}])=>{if(!isIntersecting)return;seen.disconnect();
-if(!isTouched)this.play()},{threshold:.6});if(!matchMedia("(prefers-reduced-motion: reduce)").matches)
-seen.observe(picture);addEventListener("beforeprint",()=>isTouched||this.go(this.last));addEventListener(
-"afterprint",()=>isTouched||this.go(0))}listen(root){root.addEventListener("keydown",event=>{if(event.
-altKey||event.ctrlKey||event.metaKey)return;const own=event.target.closest("button, select, summary,\
- input, pre");const moves={ArrowLeft:this.at-1,ArrowRight:this.at+1,Home:0,End:this.last};if(event.key in
-moves&&!event.target.closest("select, input, .cg-entries")){this.go(moves[event.key])}else if(event.
-key===" "&&(!own||own===this.slider)){this.toggle()}else{return}event.preventDefault();event.stopPropagation()})}};var written=(x,digits)=>(Math.round(x*10**digits)/10**digits+0).toFixed(digits).replace("-","−");startAll(
+this.button.innerHTML=icon(name);this.button.setAttribute("aria-label",text);this.button.title=text}listen(root){
+root.addEventListener("keydown",event=>{if(event.altKey||event.ctrlKey||event.metaKey)return;const own=event.
+target.closest("button, select, summary, input, pre");const moves={ArrowLeft:this.at-1,ArrowRight:this.
+at+1,Home:0,End:this.last};if(event.key in moves&&!event.target.closest("select, input, .cg-entries")){
+this.go(moves[event.key])}else if(event.key===" "&&(!own||own===this.slider)){this.toggle()}else{return}
+event.preventDefault();event.stopPropagation()})}};var written=(x,digits)=>(Math.round(x*10**digits)/10**digits+0).toFixed(digits).replace("-","−");startAll(
 ".chaingrad-three",(root,{lines,recorded,mirrors,step})=>{const[slider,controls,told]=[".cg-controls\
  input",".cg-controls",".cg-told"].map(s=>root.querySelector(s));const all=selector=>[...root.querySelectorAll(
 selector)];const[picks,rows,words,results]=[".cg-bar button",".cg-line",".cg-told div",".cg-out"].map(

@@ -27,20 +27,16 @@ timer)this.pause();else this.play()}pause(){clearTimeout(this.timer);this.timer=
 "Play")}play(){if(this.at===this.last)this.put(0);this.offer("pause","Pause");this.wait()}wait(){const stride=Math.
 max(1,Math.round(SHORTEST/this.beat));this.timer=setTimeout(()=>{if(!this.bar.isConnected)return;this.
 put(this.at+stride);if(this.at===this.last)this.pause();else this.wait()},stride*this.beat)}offer(name,text){
-this.button.innerHTML=icon(name);this.button.setAttribute("aria-label",text);this.button.title=text}drag(plot,from,to){
-const move=event=>{if(!event.buttons)return;const at=new DOMPoint(event.clientX,event.clientY);const{
-x}=at.matrixTransform(plot.getScreenCTM().inverse());this.go(Math.round((x-from)/(to-from)*this.last))};
-plot.classList.add("cg-drag");plot.addEventListener("pointermove",move);plot.addEventListener("point\
-erdown",event=>{plot.setPointerCapture(event.pointerId);move(event)})}playOnce(root,picture){let isTouched=false;
-for(const type of["pointerdown","keydown"]){root.addEventListener(type,()=>isTouched=true,{capture:true})}
-const seen=new IntersectionObserver(([{isIntersecting}])=>{if(!isIntersecting)return;seen.disconnect();
-if(!isTouched)this.play()},{threshold:.6});if(!matchMedia("(prefers-reduced-motion: reduce)").matches)
-seen.observe(picture);addEventListener("beforeprint",()=>isTouched||this.go(this.last));addEventListener(
-"afterprint",()=>isTouched||this.go(0))}listen(root){root.addEventListener("keydown",event=>{if(event.
-altKey||event.ctrlKey||event.metaKey)return;const own=event.target.closest("button, select, summary,\
- input, pre");const moves={ArrowLeft:this.at-1,ArrowRight:this.at+1,Home:0,End:this.last};if(event.key in
-moves&&!event.target.closest("select, input, .cg-entries")){this.go(moves[event.key])}else if(event.
-key===" "&&(!own||own===this.slider)){this.toggle()}else{return}event.preventDefault();event.stopPropagation()})}};startAll(".chaingrad-lines",(root,film)=>{const find=selector=>root.querySelector(selector);const all=selector=>[
+this.button.innerHTML=icon(name);this.button.setAttribute("aria-label",text);this.button.title=text}listen(root){
+root.addEventListener("keydown",event=>{if(event.altKey||event.ctrlKey||event.metaKey)return;const own=event.
+target.closest("button, select, summary, input, pre");const moves={ArrowLeft:this.at-1,ArrowRight:this.
+at+1,Home:0,End:this.last};if(event.key in moves&&!event.target.closest("select, input, .cg-entries")){
+this.go(moves[event.key])}else if(event.key===" "&&(!own||own===this.slider)){this.toggle()}else{return}
+event.preventDefault();event.stopPropagation()})}};function playOnce(bar,root,picture){let isTouched=false;for(const type of["pointerdown","keydown"]){
+root.addEventListener(type,()=>isTouched=true,{capture:true})}const seen=new IntersectionObserver(([
+{isIntersecting}])=>{if(!isIntersecting)return;seen.disconnect();if(!isTouched)bar.play()},{threshold:.6});
+if(!matchMedia("(prefers-reduced-motion: reduce)").matches)seen.observe(picture);addEventListener("b\
+eforeprint",()=>isTouched||bar.go(bar.last));addEventListener("afterprint",()=>isTouched||bar.go(0))}startAll(".chaingrad-lines",(root,film)=>{const find=selector=>root.querySelector(selector);const all=selector=>[
 ...root.querySelectorAll(selector)];const[code,words,held]=[".cg-code",".cg-words",".cg-held"].map(find);
 const[boxes,arrows]=[all("[data-node]"),all("[data-to]")];const grads=all(".cg-grad");const parts=[...new Set(
 film.map(({part})=>part))];const show=k=>{const{line,part,made,lit,from,says,order,to_do,grads:now}=film[k];
@@ -56,5 +52,5 @@ includes(parent))}words.innerHTML=says;held.textContent="";if(part==="Sort"&&to_
 mpty"}`);picks.forEach((pick,i)=>pick.setAttribute("aria-pressed",String(parts[i]===part)));return`${part}\
 . ${words.textContent}`};const picks=parts.map(part=>makeButton(part,()=>bar.go(film.findIndex(stop=>stop.
 part===part))));const bar=new Transport(film.length,show,{beat:1600});const group=find(".cg-parts");
-group.append(...picks);group.hidden=false;root.append(bar.bar);bar.playOnce(root,find(".cg-graph"));
+group.append(...picks);group.hidden=false;root.append(bar.bar);playOnce(bar,root,find(".cg-graph"));
 bar.listen(root);keepKeys(root);bar.put(0)});})();

@@ -1,5 +1,5 @@
 // The engine's lines beside the graph: the line that has run, the nodes it worked on, the gradients.
-import { Transport } from "../../chainview/transport.js";
+import { playOnce, Transport } from "../../chainview/transport.js";
 import { keepKeys, make, makeButton, startAll } from "../../chainview/ui.js";
 
 startAll(".chaingrad-lines", (root, film) => {
@@ -47,7 +47,7 @@ startAll(".chaingrad-lines", (root, film) => {
   group.append(...picks);
   group.hidden = false;
   root.append(bar.bar);
-  bar.playOnce(root, find(".cg-graph"));
+  playOnce(bar, root, find(".cg-graph"));
   bar.listen(root);
   keepKeys(root);
   bar.put(0);

@@ -27,20 +27,16 @@ timer)this.pause();else this.play()}pause(){clearTimeout(this.timer);this.timer=
 "Play")}play(){if(this.at===this.last)this.put(0);this.offer("pause","Pause");this.wait()}wait(){const stride=Math.
 max(1,Math.round(SHORTEST/this.beat));this.timer=setTimeout(()=>{if(!this.bar.isConnected)return;this.
 put(this.at+stride);if(this.at===this.last)this.pause();else this.wait()},stride*this.beat)}offer(name,text){
-this.button.innerHTML=icon(name);this.button.setAttribute("aria-label",text);this.button.title=text}drag(plot,from,to){
-const move=event=>{if(!event.buttons)return;const at=new DOMPoint(event.clientX,event.clientY);const{
-x}=at.matrixTransform(plot.getScreenCTM().inverse());this.go(Math.round((x-from)/(to-from)*this.last))};
-plot.classList.add("cg-drag");plot.addEventListener("pointermove",move);plot.addEventListener("point\
-erdown",event=>{plot.setPointerCapture(event.pointerId);move(event)})}playOnce(root,picture){let isTouched=false;
-for(const type of["pointerdown","keydown"]){root.addEventListener(type,()=>isTouched=true,{capture:true})}
-const seen=new IntersectionObserver(([{isIntersecting}])=>{if(!isIntersecting)return;seen.disconnect();
-if(!isTouched)this.play()},{threshold:.6});if(!matchMedia("(prefers-reduced-motion: reduce)").matches)
-seen.observe(picture);addEventListener("beforeprint",()=>isTouched||this.go(this.last));addEventListener(
-"afterprint",()=>isTouched||this.go(0))}listen(root){root.addEventListener("keydown",event=>{if(event.
-altKey||event.ctrlKey||event.metaKey)return;const own=event.target.closest("button, select, summary,\
- input, pre");const moves={ArrowLeft:this.at-1,ArrowRight:this.at+1,Home:0,End:this.last};if(event.key in
-moves&&!event.target.closest("select, input, .cg-entries")){this.go(moves[event.key])}else if(event.
-key===" "&&(!own||own===this.slider)){this.toggle()}else{return}event.preventDefault();event.stopPropagation()})}};startAll(".chaingrad-functions",(root,data)=>{const[retain,again,words]=["input","button",".cg-words"].
+this.button.innerHTML=icon(name);this.button.setAttribute("aria-label",text);this.button.title=text}listen(root){
+root.addEventListener("keydown",event=>{if(event.altKey||event.ctrlKey||event.metaKey)return;const own=event.
+target.closest("button, select, summary, input, pre");const moves={ArrowLeft:this.at-1,ArrowRight:this.
+at+1,Home:0,End:this.last};if(event.key in moves&&!event.target.closest("select, input, .cg-entries")){
+this.go(moves[event.key])}else if(event.key===" "&&(!own||own===this.slider)){this.toggle()}else{return}
+event.preventDefault();event.stopPropagation()})}};function playOnce(bar,root,picture){let isTouched=false;for(const type of["pointerdown","keydown"]){
+root.addEventListener(type,()=>isTouched=true,{capture:true})}const seen=new IntersectionObserver(([
+{isIntersecting}])=>{if(!isIntersecting)return;seen.disconnect();if(!isTouched)bar.play()},{threshold:.6});
+if(!matchMedia("(prefers-reduced-motion: reduce)").matches)seen.observe(picture);addEventListener("b\
+eforeprint",()=>isTouched||bar.go(bar.last));addEventListener("afterprint",()=>isTouched||bar.go(0))}startAll(".chaingrad-functions",(root,data)=>{const[retain,again,words]=["input","button",".cg-words"].
 map(selector=>root.querySelector(selector));const[boxes,edges]=["[data-at]","[data-edge]"].map(selector=>[
 ...root.querySelectorAll(selector)]);let calls=data.off;let called=1;const frame=k=>calls.slice(0,called).
 flat()[k];const show=k=>{const{at,sent,boxes:texts,stops,words:says}=frame(k);for(const box of boxes){
@@ -55,5 +51,5 @@ last);transport.at=-1;transport.go(calls.slice(0,count-1).flat().length)};again.
 ick",()=>{extend(called+1);if(matchMedia("(prefers-reduced-motion: reduce)").matches)transport.go(transport.
 last);else transport.play()});retain.addEventListener("change",()=>{calls=retain.checked?data.on:data.
 off;extend(1)});root.querySelector(".cg-live").append(transport.bar);root.querySelector(".cg-control\
-s").hidden=false;transport.put(0);transport.listen(root);transport.playOnce(root,root.querySelector(
+s").hidden=false;transport.put(0);transport.listen(root);playOnce(transport,root,root.querySelector(
 ".cg-words"));keepKeys(root)});})();

@@ -1,5 +1,5 @@
 // Calls of backward, function by function, as PyTorch made them; and the call that fails.
-import { Transport } from "../../chainview/transport.js";
+import { playOnce, Transport } from "../../chainview/transport.js";
 import { keepKeys, startAll } from "../../chainview/ui.js";
 
 startAll(".chaingrad-functions", (root, data) => {
@@ -54,6 +54,6 @@ startAll(".chaingrad-functions", (root, data) => {
   root.querySelector(".cg-controls").hidden = false;
   transport.put(0);
   transport.listen(root);
-  transport.playOnce(root, root.querySelector(".cg-words"));
+  playOnce(transport, root, root.querySelector(".cg-words"));
   keepKeys(root);
 });
