@@ -87,7 +87,7 @@ def shares(recorded: dict[str, Any], unit: float) -> dict[str, Any]:
     long = recorded["us"]
 
     def share(time: float) -> int:
-        return round(1e4 * time / long)
+        return round(1e4 * time / float(long))
 
     rows: dict[str, list[tuple[str, int, int]]] = {name: [] for name in PHASES}
     for phase, name, start, end in sorted(recorded["bars"], key=lambda bar: (bar[2], -bar[3])):

@@ -106,6 +106,10 @@ def has_title(node: nodes.Node) -> bool:
     return is_section and any(isinstance(child, nodes.title) for child in node.children)
 
 
+def classes(node: nodes.Node) -> set[str]:
+    return set(node["classes"]) if isinstance(node, nodes.Element) else set()
+
+
 def leaves(node: nodes.Element, answers: bool = False) -> Iterator[tuple[nodes.Element, bool]]:
     """Yield the paragraphs, titles, terms and code in a node, but not in its sections.
 
@@ -115,7 +119,7 @@ def leaves(node: nodes.Element, answers: bool = False) -> Iterator[tuple[nodes.E
     for child in node.children:
         if isinstance(child, (nodes.math_block, *SKIPPED)) or has_title(child):
             continue
-        if is_part(child, "cell_code_output") or ABOUT & set(child.get("classes", ())):
+        if is_part(child, "cell_code_output") or ABOUT & classes(child):
             continue
         if isinstance(child, nodes.TextElement):
             yield child, answers

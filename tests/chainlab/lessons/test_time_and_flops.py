@@ -1,5 +1,7 @@
 """What *Time and FLOPs* draws: the products of a step, and a step over its bare products."""
 
+from itertools import pairwise
+
 import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
@@ -16,7 +18,7 @@ def test_the_products_are_those_that_pytorch_calls(
     sizes = [INPUTS, *[width] * (depth - 1), OUTPUTS]
     A = torch.ones(n, INPUTS, requires_grad=asked)
     with FlopCounterMode(display=False) as forward:
-        for fan_in, fan_out in zip(sizes, sizes[1:], strict=False):
+        for fan_in, fan_out in pairwise(sizes):
             A = (A @ torch.ones(fan_out, fan_in, requires_grad=True).T).relu()
         loss = A.sum()
     with FlopCounterMode(display=False) as backward:
@@ -28,7 +30,13 @@ def test_the_products_are_those_that_pytorch_calls(
 
 @each(
     ("flops", "expected"),
-    [(320, "320"), (1000, "1.00 k"), (999_999, "1.00 M"), (12_845_056, "12.8 M"), (1.1e12, "1.10 T")],
+    [
+        (320, "320"),
+        (1000, "1.00 k"),
+        (999_999, "1.00 M"),
+        (12_845_056, "12.8 M"),
+        (1.1e12, "1.10 T"),
+    ],
 )
 def test_a_number_has_three_digits(flops: float, expected: str) -> None:
     assert written(flops) == expected
