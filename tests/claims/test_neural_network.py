@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from chaingrad import Node as ArrayNode
 from chaingrad import nn, optim
@@ -74,38 +75,60 @@ def test_the_ramps_of_neurons_2_and_1_get_steeper_and_the_sum_sags() -> None:
     assert -history[100, 3] / second[100] < 0 < -history[100, 1] / first[100]  # left, right
 
 
-@pytest.mark.parametrize(("rate", "farther"), [(0.05, False), (0.1, True), (0.4, True)])
-def test_the_old_neuron_is_thrown_across_its_valley(rate: float, farther: bool) -> None:
-    w, b = Node(0.5), Node(-0.2)
-    bottom, places = 0.1001668, []
-    assert bottom + np.tanh(bottom) == pytest.approx(0.2, abs=1e-5)
-    for _ in range(4):
-        w.grad = b.grad = 0.0
-        z = w * 1.5 + b
-        places.append(z.data - bottom)
-        ((z + z.tanh() - 0.2) ** 2).backward()
-        for p in (w, b):
-            p.data -= rate * p.grad
-    assert places[1] < 0 < places[0]  # also the short step ends a little beyond the bottom
-    assert (abs(places[1]) > places[0]) == farther
-    if farther:
-        assert (np.diff(np.sign(places)) != 0).all()
+@each("place", [-1.0, -0.5, 0.0, 0.3, 1.0])
+def test_the_ramps_placed_by_hand_lie_close_to_the_parabola(place: float) -> None:
+    ramps = 1.5 * np.tanh(-2 * place - 1.5) + 1.5 * np.tanh(2 * place - 1.5)
+    assert abs(ramps + 1.7 - (2 * place**2 - 1)) < 0.15
 
 
-def test_the_old_neuron_jumps_to_and_fro_at_a_rate_of_a_tenth_and_leaves_at_four() -> None:
-    bottom, places = 0.1001668, [0.55]
-    for _ in range(200):
-        z = places[-1]
-        slope = 2 * (z + np.tanh(z) - 0.2) * (2 - np.tanh(z) ** 2)
-        places.append(z - 0.1 * (1.5**2 + 1) * slope)
-    jumps = np.array(places) - bottom
-    assert (jumps[1:] * jumps[:-1] < 0).all()
-    assert (abs(jumps) < 1).all()
-    assert abs(jumps[-20:]).min() > 0.5
-    z = bottom + np.concatenate([np.linspace(-50, -1e-3, 5001), np.linspace(1e-3, 50, 5001)])
-    slope = 2 * (z + np.tanh(z) - 0.2) * (2 - np.tanh(z) ** 2)
-    after = z - 0.4 * (1.5**2 + 1) * slope
-    assert (abs(after - bottom) > 1.5 * abs(z - bottom)).all()
+@each("seed", SEEDS)
+def test_shifting_the_best_output_bias_adds_the_square_of_the_shift(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    net = MLP(1, [int(rng.integers(1, 6)), 1], rng)
+    bias = net.layers[-1].neurons[0].bias
+    x, y = rng.uniform(-1, 1, 10).tolist(), rng.normal(size=10).tolist()
+
+    def loss() -> Any:
+        return sum(((net([u]) - v) ** 2 for u, v in zip(x, y, strict=True)), Node(0.0)) * 0.1
+
+    bias.data -= np.mean([net([u]).data - v for u, v in zip(x, y, strict=True)])
+    best, lowest = bias.data, loss().data
+    for shift, rate in itertools.product((-1.3, 0.02, 1.0), (0.2, 0.8, 1.1)):
+        bias.data = best + shift
+        net.zero_grad()
+        shifted = loss()
+        shifted.backward()
+        assert shifted.data - lowest == pytest.approx(shift**2)
+        assert bias.grad == pytest.approx(2 * shift)
+        after = bias.data - rate * bias.grad - best
+        assert after == pytest.approx((1 - 2 * rate) * shift)
+        assert (abs(after) > abs(shift)) == (rate > 1)
+
+
+def test_a_rate_that_suits_the_bias_throws_the_net_out() -> None:
+    rates = (0.02, 0.2, 0.7)
+    runs = {}
+    for rate in rates:
+        net, _, _, page = trained(0, rate)
+        runs[rate] = page["history"]
+        if rate < 0.5:
+            assert (page["loss_on"](net, range(40)).data > 0.3) == (rate == 0.02)
+    assert [len(runs[rate]) - 1 for rate in rates] == [400, 400, 8]
+
+
+def test_the_loss_of_the_trained_net_is_curved_three_times_as_much_as_for_its_bias() -> None:
+    _, x, y, page = trained(0)
+    inputs, targets = torch.tensor(x), torch.tensor(y)
+
+    def squares(t: Any) -> Any:
+        w, b, v, c = t[0:8:2], t[1:8:2], t[8:12], t[12]
+        answers = torch.tanh(inputs[:, None] * w + b) @ v + c
+        return ((answers - targets) ** 2).mean()
+
+    at = torch.tensor(page["history"][-1], dtype=torch.float64)
+    curved = torch.autograd.functional.hessian(squares, at)
+    assert curved[12, 12].item() == pytest.approx(2)
+    assert torch.linalg.eigvalsh(curved).max().item() == pytest.approx(6.4, abs=0.05)
 
 
 @each("seed", range(5))
