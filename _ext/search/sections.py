@@ -13,7 +13,7 @@ from sphinx_exercise.nodes import is_solution_node
 
 from common.cells import is_part
 from formulas import FormulaError, typeset
-from look.folds import predict_answer
+from look.folds import is_about_checks, predict_answer
 
 MATHML = re.compile(r"<math\b.*?</math>", re.DOTALL)
 ACCENTS = {"ˉ": "\u0304", "¯": "\u0304", "ˆ": "\u0302", "^": "\u0302", "˙": "\u0307", "~": "\u0303"}
@@ -149,8 +149,13 @@ def title_of(node: nodes.Element) -> str:
 
 
 def sections(document: nodes.document) -> Iterator[Section]:
-    """Yield the sections of a resolved document in order, then the entries of a glossary."""
+    """Yield the sections of a resolved document in order, then the entries of a glossary.
+
+    The section of checks is left out: nobody looks for it.
+    """
     for node in filter(has_title, document.findall(nodes.section)):
+        if is_about_checks(node):
+            continue
         outer = node.parent
         within = title_of(outer) if has_title(outer) and has_title(outer.parent) else ""
         section = Section(node["ids"][0], title_of(node), within)

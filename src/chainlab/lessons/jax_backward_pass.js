@@ -10,9 +10,12 @@ startAll(".chaingrad-three", (root, { lines, recorded, mirrors, step }) => {
     root.querySelector(s),
   );
   const all = (selector) => [...root.querySelectorAll(selector)];
-  const [picks, rows, words, results] = [".cg-bar button", ".cg-line", ".cg-told div", ".cg-out"].map(
-    all,
-  );
+  const [picks, rows, words, results] = [
+    ".cg-bar button",
+    ".cg-line",
+    ".cg-told div",
+    ".cg-out",
+  ].map(all);
   const theirs = all(".cg-jax span b");
   const ends = [2, 7, 11]; // the last line of each program
   const compute = {
