@@ -42,6 +42,7 @@ ENTRIES = (
     "src/chainlab/lessons/profiling.js",
     "src/chainlab/lessons/pytorch_backward.js",
     "src/chainlab/lessons/race.js",
+    "src/chainlab/lessons/rematerialization.js",
     "src/chainlab/lessons/valley.js",
     "src/chainlab/lessons/sorting_transformer.js",
     "src/chainlab/lessons/training_loop.js",

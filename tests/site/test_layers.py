@@ -6,6 +6,7 @@ from playwright.sync_api import Locator, Page
 
 from chainlab.lessons.layers_of_today import attention, told, uses
 from chainlab.lessons.normalization import ROW, UPSTREAM, blind, parts
+from chainlab.lessons.rematerialization import LAYERS, Moment, alive, moments
 from chainlab.lessons.time_and_flops import count, products, written
 from tests.axe import severe
 from tests.site.conftest import Show, themed
@@ -87,9 +88,37 @@ def test_the_products_of_a_step_follow_the_network(show: Show) -> None:
         page.get_by_role("checkbox").press("Space")
 
 
+def test_what_is_alive_follows_the_layers_that_are_kept(show: Show) -> None:
+    page = show(alive().html)
+
+    def check(kept: list[int]) -> None:
+        step = moments(kept)
+        for name in ("forward", "again", "backward"):
+            drawn = page.locator(f".cg-columns .cg-{name}")
+            tall = [float(str(bar.get_attribute("height"))) / 9 for bar in drawn.all()]
+            assert tall == [m.results for m in step if m.kind == name]
+        words = page.locator(".cg-words").inner_text()
+        assert f"most {max(map(height, step))} arrays" in words
+        assert f"again: {sum(m.kind == 'again' for m in step)} layers" in words
+
+    def height(moment: Moment) -> int:
+        return moment.results + moment.adjoints
+
+    check([*range(1, LAYERS)])
+    page.get_by_role("button", name="keep layer 5", exact=True).press("Enter")
+    check([n for n in range(1, LAYERS) if n != 5])
+    page.get_by_role("button", name="Keep only the last").click()
+    check([])
+    for layer in (6, 11, 15):
+        page.get_by_role("button", name=f"keep layer {layer}", exact=True).click()
+    check([6, 11, 15])
+    page.get_by_role("button", name="Keep every 4th").press("Space")
+    check([4, 8, 12])
+
+
 @pytest.mark.parametrize(("theme", "width"), [("light", 800), ("dark", 360)])
 def test_they_fit_and_can_be_read(show: Show, theme: str, width: int) -> None:
-    page = themed(show, theme, width, uses().html, blind().html, count().html)
+    page = themed(show, theme, width, uses().html, blind().html, count().html, alive().html)
     for name in ("Convolution", "Attention", "Embedding"):
         page.get_by_role("button", name=name).click()
         assert page.evaluate("document.documentElement.scrollWidth") <= width
