@@ -397,7 +397,7 @@ PLACES = {
     "foundations/neural-network": ["replay"],
     "atlas/where-to-start": ["vary"],
     "atlas/layers-by-hand": ["transposes"],
-    "cost/memory-and-rematerialization": ["vary"],
+    "atlas/schedules-of-checkpoints": ["vary"],
 }
 
 
