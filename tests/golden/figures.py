@@ -21,7 +21,7 @@ DIGEST = re.compile(r"-[0-9a-f]{12}(?=\.)")  # of the package that drew a file o
 PACKED = re.compile(r'(?<=")[^"\\\s,:{}\[\]]{200,}(?=")')  # curves as a script reads them
 TIMED = {  # they show times that were measured
     "chapters/cost/pipelines: plot 4",
-    "chapters/cost/second-derivatives: plot 2",
+    "chapters/atlas/curvature-in-practice: plot 2",
 }
 WORKBENCH = "chapters/practice/workbench"
 
