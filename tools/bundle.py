@@ -37,6 +37,7 @@ ENTRIES = (
     "src/chainlab/lessons/jax_backward_pass.js",
     "src/chainlab/lessons/layers_of_today.js",
     "src/chainlab/lessons/line_by_line.js",
+    "src/chainlab/lessons/many_devices.js",
     "src/chainlab/lessons/normalization.js",
     "src/chainlab/lessons/time_and_flops.js",
     "src/chainlab/lessons/profiling.js",
