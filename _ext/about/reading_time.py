@@ -38,7 +38,6 @@ MAIN_MINUTES, COURSE_MINUTES = 45, 600  # at most
 UNTOLD = frozenset(
     f"chapters/{page}"
     for page in (
-        "cost/many-devices",
         "cost/pipelines",
     )
 )

@@ -13,7 +13,7 @@ from tests.support import sampled
 @pytest.mark.parametrize(
     ("word", "found"),
     sampled(
-        [("micrograd", "atlas/engine-beside-its-peers"), ("torchrun", "cost/many-devices")],
+        [("micrograd", "atlas/engine-beside-its-peers"), ("torchrun", "atlas/several-processes")],
         ("micrograd", "atlas/engine-beside-its-peers"),
     ),
 )

@@ -1,4 +1,4 @@
-"""The scripts of the pages on many devices and on pipelines."""
+"""The scripts of the pages on processes, ZeRO and pipelines."""
 
 import itertools
 import json
@@ -17,7 +17,14 @@ from chainlab.processes import environment, torchrun
 from tests.support import ROOT, each
 from tools.build import code_cells
 
-PAGES = {name: ROOT / "chapters" / "cost" / f"{name}.md" for name in ("many-devices", "pipelines")}
+PAGES = {
+    page: ROOT / "chapters" / folder / f"{page}.md"
+    for folder, page in (
+        ("atlas", "several-processes"),
+        ("atlas", "zero-and-meshes"),
+        ("cost", "pipelines"),
+    )
+}
 SCRIPT = re.compile(r"%%writefile (\S+)\n(.*)", re.DOTALL)
 MULTI_HOST = re.compile(r"^torchrun --nnodes=4.*?data_parallel\.py", re.MULTILINE | re.DOTALL)
 
@@ -33,7 +40,8 @@ def scripts(
             Path(script[1]).write_text(script[2])
 
 
-devices = pytest.mark.parametrize("scripts", ["many-devices"], indirect=True)
+devices = pytest.mark.parametrize("scripts", ["several-processes"], indirect=True)
+zero = pytest.mark.parametrize("scripts", ["zero-and-meshes"], indirect=True)
 pipelines = pytest.mark.parametrize("scripts", ["pipelines"], indirect=True)
 
 
@@ -56,7 +64,7 @@ def test_any_number_of_processes_gives_the_same_gradient(scripts: None) -> None:
 
 
 @pytest.mark.walk
-@devices
+@zero
 @pytest.mark.parametrize("processes", [2, 5])
 def test_pieces_of_the_optimizer_make_the_step_of_the_whole(scripts: None, processes: int) -> None:
     """17,408 parameters do not divide into five."""
@@ -77,7 +85,7 @@ def test_too_many_stages_are_refused(scripts: None) -> None:
 @devices
 def test_two_hosts_meet_by_the_command_on_the_page(scripts: None) -> None:
     """Two agents stand for two hosts."""
-    (command,) = MULTI_HOST.findall(PAGES["many-devices"].read_text())
+    (command,) = MULTI_HOST.findall(PAGES["several-processes"].read_text())
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     words = command.replace("\\\n", " ").split()[1:]

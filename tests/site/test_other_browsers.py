@@ -238,5 +238,5 @@ def test_search_finds_by_keyboard(course: Reader) -> None:
     course.press("k", held=Keys.CONTROL)
     course.press("torchrun", Keys.ENTER)
     found = course.one("#search-results li a")
-    assert "cost/many-devices.html" in found.get_attribute("href")
+    assert "atlas/several-processes.html" in found.get_attribute("href")
     course.press(Keys.ENTER)

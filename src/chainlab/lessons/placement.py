@@ -58,7 +58,7 @@ def result_of(op: str, *states: str, axis: int | None = None, keepdims: bool = F
     >>> result_of("sort", "rows")
     Traceback (most recent call last):
         ...
-    ValueError: placement: there is no rule for sort. Write it with operations that have one, ...
+    ValueError: placement: there is no rule for sort. Write it with others, or gather its operand first.
     """
     if op == "matmul":
         return _product(*states)
@@ -68,8 +68,8 @@ def result_of(op: str, *states: str, axis: int | None = None, keepdims: bool = F
         return _sum(op, states[0], axis, keepdims)
     if op not in BY_ENTRY:
         raise ValueError(
-            f"placement: there is no rule for {op}. Write it with operations that have one, "
-            "such as sum(...) / n for a mean."
+            f"placement: there is no rule for {op}. "
+            "Write it with others, or gather its operand first."
         )
     if (op, *states) in STAYS_PARTIAL:
         return PARTIAL

@@ -36,8 +36,6 @@ def test_exactly_one_of_the_three_is_partial(axis: str) -> None:
     assert "whole" not in states
 
 
-@each(
-    ("number", "expected"), [(131_072, "131 kB"), (1_835_008, "1.84 MB"), (999_999, "1.00 MB")]
-)
+@each(("number", "expected"), [(131_072, "131 kB"), (1_835_008, "1.84 MB"), (999_999, "1.00 MB")])
 def test_bytes_have_three_digits(number: float, expected: str) -> None:
     assert written(number) == expected

@@ -225,5 +225,3 @@ def test_both_passes_of_a_network(
     v |= {"dW1": v["W1"].grad, "dW2": v["W2"].grad}
     found = all_reduced(["dW1", "dW2"], v, **cut)
     assert [shape for _, shape in found] == expected
-
-
