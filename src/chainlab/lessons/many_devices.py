@@ -131,7 +131,8 @@ def _row(
         parts = devices if state in (ROWS, COLUMNS) else 1
         yield (
             f'<span class="cg-array{adjoint}" data-state="{state}" style="--r:{rows};--c:{columns}"'
-            f'><span class="cg-box" aria-hidden="true">{"<i></i>" * parts}</span><b>{name}</b></span>'
+            f'><span class="cg-box" aria-hidden="true">{"<i></i>" * parts}</span>'
+            f"<b>{name}</b></span>"
         )
         yield f'<span class="cg-sign">{sign}</span>' if sign else ""
     yield f'</div><p class="cg-told">{words}</p></div>'

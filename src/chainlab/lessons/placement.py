@@ -36,10 +36,11 @@ STAYS_PARTIAL = {
     ("alias", PARTIAL),
 }
 # Each entry of the result depends on the entries at its place, and on nothing else.
-BY_ENTRY = frozenset(
-    "add sub mul div pow neg maximum minimum where alias broadcast_to "
-    "abs cos exp log relu sigmoid sin sqrt tanh".split()
-)
+BY_ENTRY = frozenset({
+    *("add", "sub", "mul", "div", "pow", "neg", "maximum", "minimum", "where"),
+    *("abs", "cos", "exp", "log", "relu", "sigmoid", "sin", "sqrt", "tanh"),
+    *("alias", "broadcast_to"),
+})  # fmt: skip
 SUMS = frozenset({"sum", "squared_norm"})
 
 
@@ -58,7 +59,7 @@ def result_of(op: str, *states: str, axis: int | None = None, keepdims: bool = F
     >>> result_of("sort", "rows")
     Traceback (most recent call last):
         ...
-    ValueError: placement: there is no rule for sort. Write it with others, or gather its operand first.
+    ValueError: placement: there is no rule for sort. Write it with others, or ...
     """
     if op == "matmul":
         return _product(*states)
