@@ -45,8 +45,7 @@ def cut_along(axis: str, devices: int, n: int = SIZES["n"]) -> list[Cut]:
         sent = 0.0
         if axis == summed and devices > 1:
             states = *states[:2], PARTIAL
-            rows, columns = out[1]
-            sent = 2 * (devices - 1) / devices * ENTRY * sizes[rows] * sizes[columns]
+            sent = 2 * (devices - 1) / devices * ENTRY * sizes[out[1][0]] * sizes[out[1][1]]
         if devices == 1:
             states = WHOLE, WHOLE, WHOLE
         cuts.append(Cut(states, sent))

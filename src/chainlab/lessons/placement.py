@@ -113,8 +113,8 @@ def _rule(node: Node, states: Sequence[str]) -> str | None:
     if node.op not in SUMS:
         return result_of(node.op, *states)
     axis, kept = options.get("axis"), options.get("keepdims", False)
-    n, axes = dimensions[0], np.atleast_1d(axis if axis is not None else range(dimensions[0]))
-    axes = {int(one) % n for one in axes} if n else set()
+    n = dimensions[0]
+    axes = {int(one) % n for one in np.atleast_1d(range(n) if axis is None else axis)}
     if len(axes) == n or states[0] in (WHOLE, PARTIAL):
         return result_of(node.op, states[0], axis=None)
     return result_of(node.op, states[0], axis=axes.pop(), keepdims=kept)
