@@ -35,12 +35,7 @@ STARS = {1: 5, 2: 15, 3: 30}  # minutes that an exercise takes
 MAIN_MINUTES, COURSE_MINUTES = 45, 600  # at most
 
 # Chapters that still have the older form. One that is rewritten leaves the list.
-UNTOLD = frozenset(
-    f"chapters/{page}"
-    for page in (
-        "cost/pipelines",
-    )
-)
+UNTOLD = frozenset(f"chapters/{page}" for page in ("cost/pipelines",))
 # What the main line of a told page may have. Writers aim at 2,100 words; those above are for what a
 # later correction adds, so that a better sentence never has to wait for a shorter page.
 BOUNDS: dict[str, Any] = {

@@ -33,7 +33,7 @@ class Section:
     within: str = ""  # the section around it, below the page's own title
     text: list[str] = field(default_factory=list)
     code: list[str] = field(default_factory=list)
-    answers: list[str] = field(default_factory=list)  # found, and never shown
+    answers: list[str] = field(default_factory=list)  # found, and never shown; without their code
     asked: list[str] = field(default_factory=list)  # found, and never shown
 
     def entry(self) -> dict[str, Any]:
@@ -131,7 +131,8 @@ def filled(section: Section, node: nodes.Element) -> Section:
     """Fill a section with the text of its node, and return it."""
     for leaf, answers in leaves(node):
         if answers:
-            section.answers.append(plain(leaf))
+            if not isinstance(leaf, nodes.literal_block):
+                section.answers.append(plain(leaf))
         elif isinstance(leaf, (nodes.literal_block, addnodes.desc_signature)):
             section.code.append(leaf.astext())
         elif leaf.parent is not node or not isinstance(leaf, nodes.title):

@@ -182,7 +182,7 @@ def test_a_result_leads_to_its_section_with_the_hit_shown(browser: Browser, addr
     expect(page.locator("#pst-search-dialog li a").first).to_be_visible()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
-    page.wait_for_url("**/watching-gradients.html?found=*#watching-gradients")
+    page.wait_for_url("**/watching-gradients.html?found=*#vanishing-exploding-level")
     hide = page.get_by_role("button", name="Hide")
     hide.wait_for()
     shown = page.evaluate(

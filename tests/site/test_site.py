@@ -203,7 +203,7 @@ def test_each_page_says_what_it_is_about(site: Site) -> None:
     for name in toc_documents():
         page = site.document(name)
         said = page.select_one("meta[name=description]")["content"]
-        assert re.fullmatch(r"[A-Z][^$\\]{45,250}\.", said), (name, said)
+        assert re.fullmatch(r"[A-Z][^$\\]{45,250}[.?]", said), (name, said)
         first, _, _ = said.removeprefix("After this page you can ").rstrip(".").partition("; ")
         assert squeezed(first) in squeezed(page.select_one("article").get_text()), name
         assert page.select_one("meta[property='og:description']")["content"] == said

@@ -150,7 +150,7 @@ def play() -> Figure:
     """Play `backward` on the neuron's graph: the messages, the leaves, what's freed, a second call.
 
     >>> print(play())  # doctest: +ELLIPSIS
-    <Figure: The functions ... w.grad 4.464 ... b.grad 2.976.>
+    <Figure: The functions ... b.grad 2.976; w: w.grad 4.464.>
     """
     data = {"off": frames(False), "on": frames(True)}
     last = data["off"][0][-1]

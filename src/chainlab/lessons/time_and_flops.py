@@ -49,7 +49,7 @@ def count() -> Figure:
     """Show the products of a step as bars, and let readers change the network.
 
     >>> print(count())  # doctest: +ELLIPSIS
-    <Figure: The matrix products of a training step ... Forward 34.4 M, backward 43.1 M, ...
+    <Figure: The matrix products of a training step... Forward 34.4 M, backward 43.1 M, ...
     """
     step = products(EXAMPLES, WIDTH, DEPTH)
     title = "The matrix products of a training step, layer by layer, in FLOPs"
