@@ -40,6 +40,7 @@ ENTRIES = (
     "src/chainlab/lessons/many_devices.js",
     "src/chainlab/lessons/normalization.js",
     "src/chainlab/lessons/time_and_flops.js",
+    "src/chainlab/lessons/pipelines.js",
     "src/chainlab/lessons/profiling.js",
     "src/chainlab/lessons/second_derivatives.js",
     "src/chainlab/lessons/pytorch_backward.js",
