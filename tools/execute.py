@@ -47,8 +47,8 @@ ALONE = (
     "chapters/atlas/engine-beside-its-peers",
     "chapters/atlas/compiled-backward",
     "chapters/atlas/reading-a-profile",
+    "chapters/atlas/pipeline-in-two-processes",
     "chapters/atlas/slow-steps",
-    "chapters/cost/pipelines",
     "chapters/cost/time-and-flops",
     "chapters/frameworks/pytorch-profiling",
 )

@@ -20,7 +20,7 @@ SLOTS = ("data-node", "data-slot", "data-from", "data-to", "data-state")
 DIGEST = re.compile(r"-[0-9a-f]{12}(?=\.)")  # of the package that drew a file of problems
 PACKED = re.compile(r'(?<=")[^"\\\s,:{}\[\]]{200,}(?=")')  # curves as a script reads them
 TIMED = {  # they show times that were measured
-    "chapters/cost/pipelines: plot 4",
+    "chapters/atlas/pipeline-in-two-processes: plot 2",
     "chapters/atlas/curvature-in-practice: plot 2",
 }
 WORKBENCH = "chapters/practice/workbench"

@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,12 +17,8 @@ from tests.support import ROOT, each
 from tools.build import code_cells
 
 PAGES = {
-    page: ROOT / "chapters" / folder / f"{page}.md"
-    for folder, page in (
-        ("atlas", "several-processes"),
-        ("atlas", "zero-and-meshes"),
-        ("cost", "pipelines"),
-    )
+    page: ROOT / "chapters" / "atlas" / f"{page}.md"
+    for page in ("several-processes", "zero-and-meshes", "pipeline-in-two-processes")
 }
 SCRIPT = re.compile(r"%%writefile (\S+)\n(.*)", re.DOTALL)
 MULTI_HOST = re.compile(r"^torchrun --nnodes=4.*?data_parallel\.py", re.MULTILINE | re.DOTALL)
@@ -123,15 +118,3 @@ def test_a_schedule_does_everything_once_and_backward_last(
         steps = order(kind, stage, m, stages)
         assert sorted(steps) == sorted((what, i) for what in "FB" for i in range(m))
         assert all(steps.index(("F", i)) < steps.index(("B", i)) for i in range(m))
-
-
-@pipelines
-@each(("p", "m"), itertools.product([1, 2, 4], [1, 3, 8]))
-def test_a_split_schedule_does_everything_once_and_in_order(scripts: None, p: int, m: int) -> None:
-    names: dict[str, Any] = {}
-    (cell,) = [cell for cell in code_cells(PAGES["pipelines"]) if "def split_orders" in cell]
-    exec(cell, names)
-    for steps in names["split_orders"](p, m, 2 * p - 1):
-        assert sorted(steps) == sorted((what, i) for what in "FBW" for i in range(m))
-        for i in range(m):
-            assert steps.index(("F", i)) < steps.index(("B", i)) < steps.index(("W", i))
