@@ -5,12 +5,11 @@ formula 30 s. What a reader has to unfold counts apart, and the code under a bar
 all. Exercises are done and not read. Both times stand in the box at the top of the page.
 
 A chapter's main line takes at most 45 minutes, and no bar on any page unfolds to nothing. A chapter
-that is *told* keeps to `BOUNDS`; one that needs more says so in its front matter, and says why:
+keeps to `BOUNDS`; one that needs more says so in its front matter, and says why:
 
     bounds: {words: 2600, screens: 15, because: it walks through all numbers by hand}
 
-Chapters in `UNTOLD` keep an older form until they are rewritten: their first figure stands above
-any code. What depends on the screen, `tests/site` measures in a browser.
+Its first figure stands above any code. What depends on the screen, `tests/site` measures in a browser.
 """
 
 import json
@@ -34,9 +33,7 @@ LOG = logging.getLogger(__name__)
 STARS = {1: 5, 2: 15, 3: 30}  # minutes that an exercise takes
 MAIN_MINUTES, COURSE_MINUTES = 45, 600  # at most
 
-# Chapters that still have the older form. One that is rewritten leaves the list.
-UNTOLD = frozenset(f"chapters/{page}" for page in ("cost/pipelines",))
-# What the main line of a told page may have. Writers aim at 2,100 words; those above are for what a
+# What the main line of a chapter may have. Writers aim at 2,100 words; those above are for what a
 # later correction adds, so that a better sentence never has to wait for a shorter page.
 BOUNDS: dict[str, Any] = {
     "words": 2400,
@@ -294,8 +291,8 @@ def read_page(app: Sphinx, document: nodes.document) -> None:
 
 
 def told_pages(env: BuildEnvironment) -> list[str]:
-    """Return the chapters that have been rewritten: those that have a number, less `UNTOLD`."""
-    return [page for page in env.metadata if env.toc_secnumbers.get(page) and page not in UNTOLD]
+    """Return the chapters: the pages that have a number."""
+    return [page for page in env.metadata if env.toc_secnumbers.get(page)]
 
 
 def check(app: Sphinx, env: BuildEnvironment) -> None:
@@ -305,13 +302,11 @@ def check(app: Sphinx, env: BuildEnvironment) -> None:
     for page, measures in pages.items():
         wrong = [*emptiness(measures)]
         if page in chapters:
-            wrong += missed_time(measures)
-            wrong += (missed_picture if page in UNTOLD else missed_bounds)(measures)
+            wrong += [
+                *missed_time(measures), *missed_picture(measures), *missed_bounds(measures)
+            ]  # fmt: skip
         for miss in wrong:
             LOG.warning(miss, location=page)
-    if not UNTOLD.isdisjoint(chapters):  # the sites of tests have none of them
-        for page in sorted(UNTOLD.difference(chapters)):
-            LOG.warning("UNTOLD names %s, which is no chapter", page)
     whole = sum(pages[page].main.minutes for page in chapters)
     if whole > COURSE_MINUTES:
         miss = (

@@ -6,7 +6,6 @@ from docutils.utils import new_document
 from sphinx_exercise.nodes import exercise_enumerable_node, solution_node
 
 from about.reading_time import (
-    UNTOLD,
     Measures,
     Reader,
     Span,
@@ -20,7 +19,6 @@ from about.reading_time import (
     state_time,
 )
 from predict import predict
-from tests.site.built import numbered
 from tests.support import each
 
 DRAWING = (
@@ -177,10 +175,6 @@ def test_how_a_page_is_checked_counts_nowhere() -> None:
     checks = nodes.section("", heading, words(9), cell("assert 1", tag="hide-input"))
     measures = read(words(7), checks)
     assert measures == Measures(main=Span(words=7))
-
-
-def test_what_is_untold_is_a_chapter() -> None:
-    assert {*numbered()} >= UNTOLD
 
 
 def test_times_are_stated_to_five_minutes() -> None:

@@ -37,7 +37,7 @@ def scripts(
 
 devices = pytest.mark.parametrize("scripts", ["several-processes"], indirect=True)
 zero = pytest.mark.parametrize("scripts", ["zero-and-meshes"], indirect=True)
-pipelines = pytest.mark.parametrize("scripts", ["pipelines"], indirect=True)
+pipelines = pytest.mark.parametrize("scripts", ["pipeline-in-two-processes"], indirect=True)
 
 
 @pytest.mark.walk
