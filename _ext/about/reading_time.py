@@ -9,7 +9,8 @@ keeps to `BOUNDS`; one that needs more says so in its front matter, and says why
 
     bounds: {words: 2600, screens: 15, because: it walks through all numbers by hand}
 
-Its first figure stands above any code. What depends on the screen, `tests/site` measures in a browser.
+Its first figure stands above any code. What depends on the screen, `tests/site` measures in a
+browser.
 """
 
 import json
