@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from nbformat import NotebookNode
 
-from tests.site.built import SAMPLE, told
+from tests.site.built import SAMPLE, numbered
 from tests.site.test_pages import is_visible
 from tests.support import ROOT, each, sampled
 from tools.execute import Page
@@ -49,12 +49,12 @@ def paste(cells: Iterable[NotebookNode], folder: Path) -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sampled(told(), *SAMPLE))
+@pytest.mark.parametrize("name", sampled(numbered(), *SAMPLE))
 def test_the_visible_cells_of_a_told_page_run_by_themselves(name: str, tmp_path: Path) -> None:
     assert paste(main_line(Page(ROOT, ROOT / f"{name}.md")), tmp_path) == ""
 
 
-@each("name", told)
+@each("name", numbered)
 def test_no_visible_cell_of_a_told_page_is_about_glue(name: str) -> None:
     page = Page(ROOT, ROOT / f"{name}.md")
     assert [cell.source for cell in page.code if is_visible(cell) and "glue" in cell.source] == []

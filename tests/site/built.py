@@ -26,13 +26,6 @@ def numbered(root: Path = ROOT) -> list[str]:
     return [chapter["file"] for part in parts for chapter in part["chapters"]]
 
 
-def told() -> list[str]:
-    """The chapters that have been rewritten."""
-    from about.reading_time import UNTOLD  # outside pytest _ext is not on the path
-
-    return [name for name in numbered() if name not in UNTOLD]
-
-
 # The pages that `make test` looks at as a whole; `make walk` takes all.
 SAMPLE = ("chapters/intro", "chapters/foundations/computational-graph")
 

@@ -1,17 +1,14 @@
 """Where things stand on a page: its picture first, prose and boxes on one grid."""
 
 import re
-from pathlib import Path
 from typing import Literal
 
 import pytest
 from fontTools.ttLib import TTFont
 from playwright.sync_api import Browser, Route, expect
 
-from about.reading_time import UNTOLD
 from tests.site.built import Site, toc_documents
-from tests.site.test_pages import source
-from tests.support import each, sampled
+from tests.support import sampled
 
 # How far to the right parts of sections reach, boxes left aside.
 RIGHT = """(choice) => [...new Set([...document.querySelectorAll(`section ${choice}`)]
@@ -30,14 +27,6 @@ TEXT, FIGURE = 628, 920  # pixels
 FACES = """() => document.fonts.ready.then(() => [...document.fonts]
     .filter((face) => face.family.startsWith("Course") && face.status === "loaded")
     .map((face) => `${face.family} ${face.style}`).sort())"""
-
-
-@each("lesson", sorted(UNTOLD))
-def test_an_untold_lesson_opens_with_a_question(root: Path, lesson: str) -> None:
-    _, _, page = source(root, lesson).partition("\n# ")
-    _, question, then, *_ = page.split("\n\n")
-    assert re.fullmatch(r"[A-Z][^.?!\n]{20,110}\?", question)
-    assert then.startswith("```{code-cell}")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -8,10 +8,9 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from about.reading_time import UNTOLD
 from tests import fonts
 from tests.site.audit import DESKTOP, IDLE, reading
-from tests.site.built import SAMPLE, Site, toc_documents, told
+from tests.site.built import SAMPLE, Site, numbered, toc_documents
 from tests.support import each, sampled
 from tools import reading as measures
 
@@ -68,40 +67,8 @@ def test_a_link_into_a_page_holds_its_heading(browser: Browser, address: str) ->
     page.close()
 
 
-# What stands unfolded before the exercises: its height, that of the code, where a figure begins.
-LIES = """() => {
-    const article = document.querySelector("article.bd-article");
-    const box = (part) => part.getBoundingClientRect();
-    const last = article.querySelector("section[id^='exercises']:has(> h2)");
-    const [top, end] = [box(article).top, last ? box(last).top : box(article).bottom];
-    const seen = (selector) => [...article.querySelectorAll(selector)]
-        .filter((part) => part.checkVisibility() && box(part).height && box(part).top < end);
-    const code = seen(".cell_input").filter((part) => !part.closest("details, .dropdown"));
-    return {
-        height: end - top,
-        code: code.reduce((sum, part) => sum + box(part).height, 0),
-        figure: box(seen("svg.chaingrad, [class^=chaingrad-]")[0]).top - top,
-    };
-}"""
-MOST_CODE, SCREENS = 0.4, 3
-
-
-@pytest.mark.walk
-@each("chapter", sorted(UNTOLD))
-def test_an_untold_chapter_is_not_mostly_code_and_shows_early(
-    browser: Browser, address: str, chapter: str
-) -> None:
-    page = browser.new_page(viewport={"width": 1440, "height": 900})
-    measures.show(chapter, page, f"{address}/")
-    page.evaluate(IDLE)
-    lies = page.evaluate(LIES)
-    page.close()
-    assert lies["code"] <= MOST_CODE * lies["height"], lies
-    assert lies["figure"] <= SCREENS * 900, lies
-
-
-@pytest.mark.parametrize("name", sampled(told(), *SAMPLE))
-def test_a_told_page_fits_its_screens(browser: Browser, address: str, name: str) -> None:
+@pytest.mark.parametrize("name", sampled(numbered(), *SAMPLE))
+def test_a_chapter_fits_its_screens(browser: Browser, address: str, name: str) -> None:
     """In a window of one screen, with the veils lifted, down to the summary."""
     page = browser.new_page(viewport=measures.SCREEN)
     count = measures.screens(name, page, f"{address}/")

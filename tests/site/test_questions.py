@@ -1,0 +1,46 @@
+"""What learners type into the search box leads to where the answer stands."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from tests.site.built import Site
+
+QUESTIONS = tomllib.loads((Path(__file__).parent / "questions.toml").read_text(encoding="utf-8"))
+ASK = """async (questions) => {
+    const input = document.querySelector(".bd-article form.bd-search input, main form input");
+    const answers = {};
+    for (const question of questions) {
+        input.value = question;
+        input.dispatchEvent(new Event("input"));
+        await new Promise((resume) => setTimeout(resume));
+        const links = [...document.querySelectorAll("#search-results a.hit")].slice(0, 3);
+        answers[question] = links.map((link) => link.getAttribute("href"));
+    }
+    return answers;
+}"""
+
+
+@pytest.mark.parametrize("half", QUESTIONS)
+def test_nine_of_ten_questions_find_their_answer_in_the_first_three(
+    browser: Browser, site: Site, half: str
+) -> None:
+    page = browser.new_page()
+    page.goto(f"{(site.folder / 'search.html').as_uri()}?q=gradient")
+    page.locator("#search-results a.hit").first.wait_for()
+    found = page.evaluate(ASK, list(QUESTIONS[half]))
+    page.close()
+    missed = [
+        (question, found[question])
+        for question, places in QUESTIONS[half].items()
+        if not any(place in hit for hit in found[question] for place in places)
+    ]
+    assert len(missed) <= len(QUESTIONS[half]) / 10, missed
+
+
+def test_each_place_is_a_section(site: Site) -> None:
+    index = (site.folder / "_static" / "search" / "index.js").read_text(encoding="utf-8")
+    places = {place for half in QUESTIONS.values() for each in half.values() for place in each}
+    assert not [place for place in places if place not in index]
