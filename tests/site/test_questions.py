@@ -1,4 +1,8 @@
-"""What learners type into the search box leads to where the answer stands."""
+"""What learners type into the search box leads to where the answer stands.
+
+Half of the last sixty questions were looked at only when the search was done. Of these fewer find
+their answer, and that's what a new question may expect.
+"""
 
 import tomllib
 from pathlib import Path
@@ -17,15 +21,16 @@ ASK = """async (questions) => {
         input.dispatchEvent(new Event("input"));
         await new Promise((resume) => setTimeout(resume));
         const links = [...document.querySelectorAll("#search-results a.hit")].slice(0, 3);
-        answers[question] = links.map((link) => link.getAttribute("href"));
+        answers[question] = links.map(
+            (link) => link.getAttribute("href").replace(/[?][^#]*/, ""));
     }
     return answers;
 }"""
 
 
-@pytest.mark.parametrize("half", QUESTIONS)
-def test_nine_of_ten_questions_find_their_answer_in_the_first_three(
-    browser: Browser, site: Site, half: str
+@pytest.mark.parametrize(("half", "share"), [("seen", 0.9), ("kept", 0.8)])
+def test_questions_find_their_answer_in_the_first_three(
+    browser: Browser, site: Site, half: str, share: float
 ) -> None:
     page = browser.new_page()
     page.goto(f"{(site.folder / 'search.html').as_uri()}?q=gradient")
@@ -37,7 +42,7 @@ def test_nine_of_ten_questions_find_their_answer_in_the_first_three(
         for question, places in QUESTIONS[half].items()
         if not any(place in hit for hit in found[question] for place in places)
     ]
-    assert len(missed) <= len(QUESTIONS[half]) / 10, missed
+    assert len(missed) <= (1 - share) * len(QUESTIONS[half]), missed
 
 
 def test_each_place_is_a_section(site: Site) -> None:
