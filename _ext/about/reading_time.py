@@ -9,8 +9,7 @@ keeps to `BOUNDS`; one that needs more says so in its front matter, and says why
 
     bounds: {words: 2600, screens: 15, because: it walks through all numbers by hand}
 
-Its first figure stands above any code. What depends on the screen, `tests/site` measures in a
-browser.
+What depends on the screen, `tests/site` measures in a browser.
 """
 
 import json
@@ -72,7 +71,6 @@ class Measures:
     folded_code: int = 0  # lines of the main line's cells that show only a bar
     folded_cells: int = 0
     predictions: int = 0  # before the exercises
-    code_above_picture: int | None = None  # lines; None where there is no figure
     empty_bars: int = 0
     stated: dict[str, Any] = field(default_factory=dict)  # the page's own bounds
 
@@ -165,8 +163,6 @@ class Reader:
 
     def figure(self) -> None:
         self.span.figures += 1
-        if self.span is self.measures.main and self.measures.code_above_picture is None:
-            self.measures.code_above_picture = self.span.code
 
     def code(self, source: str) -> None:
         self.span.code += line_count(source)
@@ -247,13 +243,6 @@ def missed_time(measures: Measures) -> Iterator[str]:
         )
 
 
-def missed_picture(measures: Measures) -> Iterator[str]:
-    above = measures.code_above_picture
-    if above != 0:
-        where = "there is none" if above is None else f"it stands below {above} lines of code"
-        yield f"the first figure has to stand above any code: {where}"
-
-
 def missed_bounds(measures: Measures) -> Iterator[str]:
     """Yield each bound that a told page misses, and by how much."""
     unknown = measures.stated.keys() - BOUNDS.keys() - {"because"}
@@ -303,9 +292,7 @@ def check(app: Sphinx, env: BuildEnvironment) -> None:
     for page, measures in pages.items():
         wrong = [*emptiness(measures)]
         if page in chapters:
-            wrong += [
-                *missed_time(measures), *missed_picture(measures), *missed_bounds(measures)
-            ]  # fmt: skip
+            wrong += [*missed_time(measures), *missed_bounds(measures)]
         for miss in wrong:
             LOG.warning(miss, location=page)
     whole = sum(pages[page].main.minutes for page in chapters)

@@ -12,7 +12,6 @@ from about.reading_time import (
     emptiness,
     exercise_time,
     missed_bounds,
-    missed_picture,
     missed_time,
     reading_time,
     rounded,
@@ -108,13 +107,6 @@ def test_a_table_that_a_cell_gives_is_read() -> None:
     assert read(cell("show()", table, tag="hide-input")).main == Span(words=2)
 
 
-def test_code_above_the_first_figure_is_counted() -> None:
-    assert read(words(10)).code_above_picture is None
-    assert read(words(10), cell("draw()", drawing(), tag="hide-input")).code_above_picture == 0
-    assert read(cell("draw()", drawing())).code_above_picture == 1  # its own
-    assert read(folded(cell("draw()", drawing(), tag="hide-input"))).code_above_picture is None
-
-
 @pytest.mark.parametrize("nothing", [cell("# a remark\n", tag="hide-input"), folded()])
 def test_a_bar_that_unfolds_to_nothing_is_told(nothing: nodes.Element) -> None:
     assert list(emptiness(read(nothing)))
@@ -125,13 +117,6 @@ def test_a_main_line_that_takes_too_long_is_told_with_its_minutes() -> None:
     assert not list(missed_time(read(words(900))))
     (long,) = missed_time(read(words(10_000)))
     assert "50 minutes, the most is 45" in long
-
-
-def test_a_figure_below_code_is_told_with_the_lines_above_it() -> None:
-    picture = cell("draw()", drawing(), tag="hide-input")
-    assert not list(missed_picture(read(picture, words(900))))
-    assert "5 lines of code" in next(missed_picture(read(cell("a = 1\n" * 5), picture)))
-    assert "there is none" in next(missed_picture(read(words(900))))
 
 
 def told(**different: int) -> Measures:

@@ -166,7 +166,7 @@ WEIGHTS = """async () => {
 }"""
 # The upper edge of the first figure, and how far down it may be: in the first screen.
 PICTURE = """() => [...document.querySelectorAll(
-        'article :is(svg.chaingrad, .chaingrad-piece)')]
+        'article :is(svg.chaingrad, [class^="chaingrad-"])')]
     .find((e) => e.checkVisibility()).getBoundingClientRect().top + scrollY"""
 LOWEST = {DESKTOP: 720, PHONE: 2 * 844}
 # Take back that a test reader has nothing veiled, once: what is kept later stays.

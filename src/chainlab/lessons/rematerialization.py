@@ -54,7 +54,7 @@ def alive() -> Figure:
     """Draw the arrays alive over a step, and let readers choose what is kept.
 
     >>> print(alive())  # doctest: +ELLIPSIS
-    <Figure: The arrays alive in a training step of 16 layers ... At most 18 arrays are alive, ...
+    <Figure: The arrays alive in a training step of 16 layers... At most 18 arrays are alive, ...
     """
     title = "The arrays alive in a training step of 16 layers, operation by operation"
     everything = moments(range(1, LAYERS + 1))
