@@ -148,7 +148,7 @@ def carried_files() -> Iterator[tuple[str, bytes]]:
     for name in CARRIED:
         folder = Path(str(files(name)))
         for path in sources(folder):
-            if path.suffix in (".py", ".css", ".npz") or path.name.endswith(".bundle.js"):
+            if path.suffix in (".py", ".css", ".json", ".npz") or path.name.endswith(".bundle.js"):
                 yield path.relative_to(folder.parent).as_posix(), path.read_bytes()
 
 
