@@ -25,7 +25,7 @@
   };
 
   // Readers ask in one word for what the pages say in another.
-  const ALSO = Object.fromEntries(
+  const ALSO = new Map(
     [
       "derivative gradient slope backprop backpropagation backward differentiate",
       "checkpoint rematerialization",
@@ -100,7 +100,7 @@
     return engine;
   }
 
-  const meant = (word) => [word, ...(ALSO[word] ?? [])];
+  const meant = (word) => [word, ...(ALSO.get(word) ?? [])];
 
   // A section that has all that was asked for comes before one that has a part of it often; a word
   // that few sections have counts for more.

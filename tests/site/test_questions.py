@@ -45,6 +45,19 @@ def test_questions_find_their_answer_in_the_first_three(
     assert len(missed) <= (1 - share) * len(QUESTIONS[half]), missed
 
 
+def test_any_characters_can_be_asked_for(browser: Browser, site: Site) -> None:
+    """Names that every object of JavaScript has, signs of patterns, other scripts."""
+    page = browser.new_page()
+    page.goto(f"{(site.folder / 'search.html').as_uri()}?q=gradient")
+    page.locator("#search-results a.hit").first.wait_for()
+    failures: list[str] = []
+    page.on("pageerror", lambda error: failures.append(str(error)))
+    page.evaluate(ASK, ["constructor", "__proto__", "toString", "()[]{}.*+?^$|\\", "ß 梯度", "-"])
+    assert not failures
+    assert page.evaluate(ASK, ["constructor gradient"])["constructor gradient"]
+    page.close()
+
+
 def test_each_place_is_a_section(site: Site) -> None:
     index = (site.folder / "_static" / "search" / "index.js").read_text(encoding="utf-8")
     places = {place for half in QUESTIONS.values() for each in half.values() for place in each}
