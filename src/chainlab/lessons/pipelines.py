@@ -55,9 +55,14 @@ def pipeline(
         length: the turns that each kind takes.
         message: the turns between a piece and the piece on another device that needs it.
 
+    Raises:
+        ValueError: a device has no room, so that it would wait for ever.
+
     >>> [piece.begin for piece in pipeline(2, 1, "FB", [1, 1], JOINED)]
     [0, 1, 2, 4]
     """
+    if len(room) != p or min(room) < 1:
+        raise ValueError(f"pipeline: room for one microbatch or more on each of {p}, not {room}")
     pieces: list[Piece] = []
     done: dict[tuple[str, int, int], int] = {}
     turn, free, frees = 0, [0] * p, "W" if "W" in rule else "B"

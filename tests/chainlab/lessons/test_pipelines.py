@@ -70,3 +70,9 @@ def test_a_drawing_says_what_it_shows() -> None:
     figure = draw(pipeline(4, 8, "BFW", [5] * 4, SPLIT), SPLIT)
     assert "27 turns" in figure.alt
     assert figure.html.count('class="cg-W"') == 4 * 8 + 1  # and one in the key
+
+
+@pytest.mark.parametrize("room", [[1, 0], [1]])
+def test_a_device_without_room_is_refused(room: list[int]) -> None:
+    with pytest.raises(ValueError, match="room for one microbatch or more on each of 2"):
+        pipeline(2, 3, "FB", room, JOINED)
