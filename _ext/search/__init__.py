@@ -62,7 +62,7 @@ def entries(app: Sphinx) -> list[dict[str, Any]]:
                 "id": f"{app.builder.get_target_uri(page)}#{section.pop('id')}",
                 "page": noted["title"],
                 "first": place == 0,
-                "reference": bool(LISTS.match(page)),
+                "isList": bool(LISTS.match(page)),
                 **section,
             })  # fmt: skip
     return made

@@ -115,7 +115,7 @@
     return (hit) => (sum(rarity.filter((_, i) => has(hit, asked[i]))) / all) ** 2;
   }
 
-  const weight = (section) => (section.reference ? 0.5 : 1) * (section.first ? 1.3 : 1);
+  const weight = (section) => (section.isList ? 0.5 : 1) * (section.first ? 1.3 : 1);
 
   const matcher = (terms) =>
     new RegExp(`(?<![\\p{L}\\p{N}_])(?:${terms.map(escaped).join("|")})[\\p{L}\\p{N}_]*`, "giu");
